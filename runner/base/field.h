@@ -1,0 +1,53 @@
+/*
+ * One table of named, typed members drives reading, ranges, defaults, "did you
+ * mean" and the reference page. A row says where in a plain struct the value
+ * lies; nobody parses a key by hand.
+ */
+#ifndef PVCBENCH_FIELD_H
+#define PVCBENCH_FIELD_H
+
+#include "base/err.h"
+
+enum field_type {
+	FIELD_BOOL,   /* bool: true, false (yes, no, on, off, 1, 0) */
+	FIELD_UINT,   /* uint64_t: a whole number */
+	FIELD_SIZE,   /* uint64_t: bytes, see units.h */
+	FIELD_TIME,   /* uint64_t: nanoseconds, see units.h */
+	FIELD_CHOICE, /* int: the index of a word in choices */
+	FIELD_STRING, /* char[size]: not longer than the buffer */
+	FIELD_CUSTOM, /* what parse() writes */
+};
+
+struct field {
+	const char *name;
+	enum field_type type;
+	size_t offset;
+	size_t size;                /* STRING: bytes of the buffer */
+	uint64_t min, max;          /* UINT, SIZE, TIME; both inclusive */
+	const char *const *choices; /* CHOICE: words, ended by NULL */
+	int (*parse)(void *slot, const char *text, struct err *err);
+	const char *allowed;      /* in words, where type and range do not say it */
+	const char *default_text; /* as it would be written in a plan; NULL: none */
+	const char *help;         /* one sentence for the reference page */
+};
+
+/*
+ * Read text into the member of *object that row describes. The error says what
+ * was found and what is allowed; the caller adds place and key.
+ */
+int field_set(const struct field *row, void *object, const char *text, struct err *err);
+
+/* Write every default of the table (of n rows) into *object. Our table, our bug: asserts. */
+void field_set_defaults(const struct field *table, size_t n, void *object);
+
+/* The row of this name, or NULL. */
+const struct field *field_find(const struct field *table, size_t n, const char *name);
+
+/* The name nearest to the one given (edit distance at most 3 and under half its length), or NULL.
+ */
+const char *field_nearest(const struct field *table, size_t n, const char *name);
+
+/* What is allowed for this row, for messages and docs: "4KiB to 1GiB", "auto, true, false". */
+char *field_allowed(const struct field *row, char *out, size_t size);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * An engine moves bytes between buffers and one open file. It never reads the
+ * clock, counts or prints. It is four functions and a name in a file of its
+ * own, and a row in engine.c.
+ *
+ * One engine state belongs to one thread: open, submit, reap and close are
+ * called by the same one.
+ */
+#ifndef PVCBENCH_ENGINE_H
+#define PVCBENCH_ENGINE_H
+
+#include "base/err.h"
+
+enum io_op { IO_READ, IO_WRITE, IO_FSYNC, IO_FDATASYNC };
+
+/* One request. The caller owns it and keeps it unchanged until it is reaped. */
+struct io {
+	enum io_op op;
+	uint32_t len;    /* bytes */
+	uint64_t offset; /* in the file */
+	void *buf;       /* within the arena given to open */
+	int32_t res;     /* set when reaped: bytes moved, or -errno */
+};
+
+struct engine_params {
+	int fd;
+	unsigned depth; /* requests outstanding at most, 1 to max_depth */
+	void *arena;    /* all buffers lie in here; page aligned */
+	size_t arena_size;
+};
+
+struct engine {
+	const char *name;   /* as in the plan: io_uring, libaio, psync, null */
+	unsigned max_depth; /* 1: submit blocks until the request is done, depth comes from threads
+	                     */
+
+	int (*open)(void **state, const struct engine_params *params, struct err *err);
+
+	/*
+	 * Take n requests. Returns how many were taken (from the front), or -errno
+	 * when not even one was. They may reach the kernel as late as the next reap.
+	 */
+	int (*submit)(void *state, struct io *const *ios, unsigned n);
+
+	/*
+	 * Collect finished requests into done: at least min (0: do not wait), at most
+	 * max, waiting no longer than timeout_ns (UINT64_MAX: no limit). Returns how
+	 * many; fewer than min when the time is up or a signal came; -errno when the
+	 * engine is broken.
+	 */
+	int (*reap)(void *state, struct io **done, unsigned min, unsigned max, uint64_t timeout_ns);
+
+	/* Requests still in flight are abandoned: their buffers must outlive the process's use. */
+	void (*close)(void *state);
+};
+
+extern const struct engine engine_uring, engine_aio, engine_psync, engine_null;
+
+/* By its name in the plan; NULL when there is none. */
+const struct engine *engine_find(const char *name);
+
+#define ENGINE_REASON_MAX 256
+
+/* Which engine a file gets, and why. */
+struct engine_choice {
+	const struct engine *engine;
+	char reason[ENGINE_REASON_MAX]; /* "auto: a trial read was served", or why the others were
+	                                   not taken */
+};
+
+/*
+ * Choose for an open file by trying one real request on it: a read of `bytes`
+ * at `offset` where the file holds them, else a write there if may_write.
+ * wanted is "auto" or an engine's name; a name is a demand and fails (ERR_TARGET)
+ * where it is refused. auto takes io_uring, else libaio (only when direct), else
+ * psync; where RWF_NOWAIT is refused the kernel would serve io_uring by worker
+ * threads, so auto takes psync.
+ */
+int engine_choose(struct engine_choice *choice, const char *wanted, int fd, bool direct,
+                  uint64_t offset, uint32_t bytes, uint32_t align, bool may_write, struct err *err);
+
+/*
+ * One request through a fresh state of this engine, waited for at most 10 s.
+ * Returns bytes moved or -errno; the reason in words goes to err on failure.
+ */
+int engine_try(const struct engine *engine, int fd, enum io_op op, uint64_t offset, uint32_t bytes,
+               struct err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * A place to measure: a directory (the mount of a volume) or a block device.
+ * In a directory all our files lie in one new directory of this run, and only
+ * that one is ever removed.
+ */
+#ifndef PVCBENCH_TARGET_H
+#define PVCBENCH_TARGET_H
+
+#include "base/err.h"
+
+#define TARGET_PATH_MAX   1024
+#define TARGET_RUN_ID_MAX 64
+#define TARGET_FILES_MAX  256
+
+struct target {
+	char path[TARGET_PATH_MAX];
+	bool is_block;
+	bool is_node_local; /* a directory of the node's disk: 20 % stay free, not 5 % */
+	int dirfd;          /* the directory; -1 for a device */
+	int run_dirfd;      /* our own directory in it; -1 before target_enter */
+	char run_dir[TARGET_RUN_ID_MAX + 16]; /* its name: "pvcbench-RUNID" */
+	uint64_t capacity_bytes;
+	uint64_t free_bytes;    /* what a user without privilege may still write, at target_init */
+	uint64_t reserve_bytes; /* of these, what stays free */
+	/* Of our file "data.N": bytes from its start that this run wrote and synced. */
+	uint64_t laid_out_bytes[TARGET_FILES_MAX];
+};
+
+/*
+ * Look at a path without touching it: it exists, is a directory that can be
+ * written to by us, or a block device. Errors name the path, our uid and gid and the
+ * remedy, class ERR_TARGET (missing, read-only, no permission).
+ */
+int target_init(struct target *target, const char *path, struct err *err);
+
+/* The bytes that our files may take in all: free less reserve; a device's size. */
+uint64_t target_budget(const struct target *target);
+
+/* Make our directory (new, else an error). Nothing to do for a device. */
+int target_enter(struct target *target, const char *run_id, struct err *err);
+
+/*
+ * Remove our directory and all files in it. What cannot be removed is named in
+ * err. Legal at any time, also twice.
+ */
+int target_leave(struct target *target, struct err *err);
+
+/* Close descriptors; removes nothing. */
+void target_destroy(struct target *target);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * A kind of test: a name and two functions in a file of its own, and a row in
+ * kind.c. What it needs of the run comes in `struct kind_env`; what it found goes
+ * into the result. It never prints.
+ */
+#ifndef PVCBENCH_KIND_H
+#define PVCBENCH_KIND_H
+
+#include <stdatomic.h>
+
+#include "io/host.h"
+#include "io/target.h"
+#include "plan.h"
+#include "result.h"
+
+struct kind_env {
+	const char *run_id;
+	const struct host *host;
+	struct target *target;  /* of this test, entered */
+	const atomic_int *stop; /* a signal's number once one came, else 0 */
+	void (*progress)(void *arg, const struct progress *progress);
+	void *progress_arg;
+};
+
+/* What a test would do. */
+struct preview {
+	uint64_t duration_ns;  /* ramp and runtime; layout is not known beforehand */
+	uint64_t layout_bytes; /* written before the test, at most */
+	uint64_t write_bytes;  /* written by the test where an amount bounds it; 0: by time */
+	uint64_t size_asked, size;
+	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
+	unsigned n_concessions;
+};
+
+struct kind {
+	const char *name;
+
+	/* Whether the test could run, before any test does. Touches nothing. preview may be NULL.
+	 */
+	int (*check)(const struct test *test, const struct target *target, const struct host *host,
+	             struct preview *preview, struct err *err);
+
+	/*
+	 * Run it. On failure err says why and tr holds what was measured before; an
+	 * interruption (*env->stop set) is no failure.
+	 */
+	int (*run)(const struct test *test, struct kind_env *env, struct test_result *tr,
+	           struct err *err);
+};
+
+extern const struct kind kind_block;
+
+/* By its name in the plan; NULL when there is none. */
+const struct kind *kind_find(const char *name);
+
+/* All kinds, ended by NULL; the first one is the default. */
+extern const struct kind *const kinds[];
+
+#endif

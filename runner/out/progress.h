@@ -1,0 +1,31 @@
+/*
+ * The log while tests run: a line at each test's start and end and at least every
+ * 10 s, flushed; on a terminal one live line instead. Never silent: a stall is
+ * told while it lasts.
+ */
+#ifndef PVCBENCH_PROGRESS_H
+#define PVCBENCH_PROGRESS_H
+
+#include "result.h"
+
+struct progress_view {
+	FILE *out;
+	bool terminal;          /* one live line, redrawn; else plain lines */
+	bool quiet;             /* no lines while a test runs; its start and end still */
+	unsigned test, n_tests; /* 1-based number of the current one */
+	uint64_t plan_left_ns;  /* of the tests after this one, for the ETA */
+	/* private */
+	uint64_t last_ns, last_ios, last_bytes, last_latency_ns;
+	uint64_t phase_ns;
+	int last_phase;
+	bool live; /* an unfinished live line is on the screen */
+};
+
+void progress_begin(struct progress_view *view, const struct test *test);
+void progress_tell(struct progress_view *view, const struct progress *progress, uint64_t now_ns);
+void progress_end(struct progress_view *view, const struct test_result *tr);
+
+/* A line of its own in the log ("concession: ...", "signal ..."), whatever is on the screen. */
+void progress_note(struct progress_view *view, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#endif

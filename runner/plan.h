@@ -1,0 +1,109 @@
+/*
+ * The plan as plain data: a run's settings and its tests, every default filled
+ * in, every list multiplied out. Keys are fio's words wherever fio has one;
+ * docs/plan.md is printed from the table in plan.c.
+ */
+#ifndef PVCBENCH_PLAN_H
+#define PVCBENCH_PLAN_H
+
+#include "base/field.h"
+#include "expect.h"
+
+#define PLAN_TESTS_MAX  512
+#define PLAN_FILE_MAX   (1024 * KIB)
+#define PLAN_NAME_MAX   128
+#define PLAN_PATH_MAX   1024
+#define PLAN_EXPECT_MAX 8
+#define PLAN_DEPTH_MAX  4096
+#define PLAN_JOBS_MAX   256
+
+enum plan_rw { RW_READ, RW_WRITE, RW_RANDREAD, RW_RANDWRITE, RW_RW, RW_RANDRW };
+enum plan_direct { PLAN_DIRECT_AUTO, PLAN_DIRECT_TRUE, PLAN_DIRECT_FALSE };
+enum plan_sync { SYNC_NONE, SYNC_SYNC, SYNC_DSYNC };
+enum plan_buffer { BUFFER_RANDOM, BUFFER_ZERO };
+enum plan_layout { LAYOUT_FULL, LAYOUT_NONE };
+
+/* A size that may depend on where it is used. */
+struct plan_size {
+	enum { SIZE_BYTES, SIZE_PERCENT_FREE, SIZE_X_MEMORY } unit;
+	uint64_t value; /* bytes; percent of the free space, 1 to 100; times the memory */
+};
+
+struct plan_distribution {
+	enum { DISTRIBUTION_UNIFORM, DISTRIBUTION_ZIPF } shape;
+	double theta; /* of zipf */
+};
+
+struct test {
+	char name[PLAN_NAME_MAX]; /* [A-Za-z0-9_-]+, unique in the plan */
+	char kind[PLAN_NAME_MAX];
+	char target[PLAN_PATH_MAX];
+	char filename[PLAN_PATH_MAX]; /* an existing file; "": our own */
+	int rw;                       /* enum plan_rw; "readwrite" reads as RW_RW */
+	uint64_t rwmixread;           /* percent of requests that read, of rw and randrw */
+	uint64_t bs;                  /* bytes */
+	uint64_t iodepth;
+	uint64_t numjobs;
+	struct plan_size size;
+	uint64_t offset,
+	        offset_increment; /* bytes; job j starts at offset + j * offset_increment */
+	bool file_per_job;
+	uint64_t runtime_ns, ramp_time_ns;
+	uint64_t loops;   /* passes over size in place of runtime; 0: runtime counts */
+	uint64_t io_size; /* bytes per job in place of runtime; 0: runtime counts */
+	char ioengine[PLAN_NAME_MAX];
+	int direct;                /* enum plan_direct */
+	uint64_t fsync, fdatasync; /* after this many writes; 0: never */
+	bool end_fsync;
+	int sync;           /* enum plan_sync: the file is opened O_SYNC or O_DSYNC */
+	uint64_t rate_iops; /* open loop: requests a second per job; 0: closed loop */
+	uint64_t rate;      /* the same as bytes a second per job */
+	uint64_t thinktime_ns;
+	struct plan_distribution random_distribution;
+	bool randommap;
+	uint64_t randseed;
+	int buffer;              /* enum plan_buffer */
+	int layout;              /* enum plan_layout */
+	uint64_t layout_time_ns; /* 0: no limit */
+	uint64_t repeat;
+	bool strict;
+	bool destroy;
+	struct expect expect[PLAN_EXPECT_MAX];
+	unsigned n_expect;
+
+	unsigned line, column; /* where it stands in the plan */
+};
+
+struct plan {
+	char name[PLAN_PATH_MAX]; /* "cce" of a built-in, else the file's path */
+	struct test *tests;       /* owned */
+	unsigned n_tests;
+};
+
+/* The keys of a test (and, as defaults, of the plan). */
+extern const struct field plan_fields[];
+extern const size_t plan_n_fields;
+
+/* "randread" for RW_RANDREAD. */
+const char *plan_rw_name(int rw);
+bool plan_reads(const struct test *test);  /* read, randread, rw, randrw */
+bool plan_writes(const struct test *test); /* write, randwrite, rw, randrw */
+bool plan_random(const struct test *test);
+
+/* A built-in plan. */
+struct plan_builtin {
+	const char *name;
+	const char *text; /* YAML */
+	size_t size;      /* bytes of text, without the final NUL */
+};
+
+extern const struct plan_builtin plan_builtins[]; /* sorted by name, ended by name == NULL */
+const struct plan_builtin *plan_builtin_find(const char *name);
+
+/* What contradicts itself within one test (psync with fsync is fine, rate with thinktime is not).
+ */
+int plan_check_test(const struct test *test, struct err *err);
+
+void plan_destroy(struct plan *plan);
+
+#endif

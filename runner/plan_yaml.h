@@ -1,0 +1,30 @@
+/*
+ * The YAML reader of plans; the only user of libyaml.
+ */
+#ifndef PVCBENCH_PLAN_YAML_H
+#define PVCBENCH_PLAN_YAML_H
+
+#include "plan.h"
+
+/* `--set KEY=VALUE`: VALUE is YAML (a scalar or a list), so `rw=[read,write]` multiplies. */
+struct plan_override {
+	const char *key; /* "runtime" (of every test, whatever the plan says) or "tests.NAME.KEY" */
+	const char *value;
+	const char *from; /* for messages: "--set", "DBENCH_MOUNTPOINT", "--target" */
+};
+
+/*
+ * Read a plan from text; name stands in messages ("plan.yaml:12:7: ...").
+ * Overrides win over the plan, tests.NAME.KEY over KEY. ${NAME} in values comes
+ * from the environment. Every error carries file:line:column, the key, what is allowed and
+ * the nearest known key, class ERR_PLAN; then *plan holds nothing. plan_destroy
+ * frees it.
+ */
+int plan_yaml_read(struct plan *plan, const char *name, const char *text, size_t size,
+                   const struct plan_override *overrides, unsigned n_overrides, struct err *err);
+
+/* The same from a built-in plan's name, or else a file's path ("-": stdin). */
+int plan_yaml_load(struct plan *plan, const char *name_or_path,
+                   const struct plan_override *overrides, unsigned n_overrides, struct err *err);
+
+#endif

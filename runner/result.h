@@ -1,0 +1,121 @@
+/*
+ * What a run gave, as plain data: the histogram and the series, never
+ * percentiles. out/ prints it; run.c fills it.
+ */
+#ifndef PVCBENCH_RESULT_H
+#define PVCBENCH_RESULT_H
+
+#include "measure/stats.h"
+#include "plan.h"
+
+#define RESULT_SCHEMA          "pvcbench.result/1"
+#define RESULT_TEXT_MAX        256
+#define RESULT_CONCESSIONS_MAX 16
+#define RESULT_VERDICTS_MAX    8
+#define RESULT_STATUS_TEXT_MAX 768
+
+enum result_status { STATUS_OK, STATUS_FAILED, STATUS_INTERRUPTED };
+enum expect_result { EXPECT_PASS, EXPECT_FAIL, EXPECT_NOT_JUDGED };
+
+struct expectation {
+	char expr[EXPECT_TEXT_MAX];
+	int result;   /* enum expect_result */
+	double value; /* measured, in the expression's base unit (per second, ns, bytes/s); NAN when
+	                 unknown */
+};
+
+struct verdict {
+	char code[32]; /* page-cache, errors, ... none: see design of verdict.c */
+	double figure;
+	char text[RESULT_TEXT_MAX];
+};
+
+struct test_result {
+	char name[PLAN_NAME_MAX];
+	char kind[PLAN_NAME_MAX];
+	char target[PLAN_PATH_MAX];
+	int status; /* enum result_status */
+	char error[RESULT_STATUS_TEXT_MAX];
+	int exit_class; /* 0, or enum err_class of the error */
+
+	int rw; /* enum plan_rw */
+	uint64_t bs, iodepth, numjobs;
+	char ioengine[32];
+	char ioengine_reason[RESULT_TEXT_MAX];
+	bool direct;
+	char direct_reason[RESULT_TEXT_MAX];
+	uint64_t size_asked, size; /* bytes per file */
+	uint64_t runtime_ns;       /* the window that rates refer to */
+	uint64_t rate_iops;        /* open loop: asked per second over all jobs; 0: closed loop */
+	uint64_t layout_bytes, layout_ns; /* shown, never counted */
+	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
+	unsigned n_concessions;
+
+	struct stats *stats; /* owned; NULL when the test never started */
+
+	struct expectation expect[PLAN_EXPECT_MAX];
+	unsigned n_expect;
+	struct verdict verdicts[RESULT_VERDICTS_MAX];
+	unsigned n_verdicts;
+};
+
+struct conditions {
+	char target[PLAN_PATH_MAX];
+	char fs[RESULT_TEXT_MAX];
+	char mount_options[1024];
+	char mount_source[RESULT_TEXT_MAX];
+	char device[RESULT_TEXT_MAX];
+	char scheduler[RESULT_TEXT_MAX];
+	uint64_t block_bytes;
+	uint64_t capacity_bytes, free_bytes;
+	char kernel[RESULT_TEXT_MAX];
+	char machine[RESULT_TEXT_MAX];
+	char node[RESULT_TEXT_MAX];
+	double cpus;
+	uint64_t memory_bytes;
+	char class[RESULT_TEXT_MAX]; /* of class.yaml; "": none */
+};
+
+struct result {
+	char id[RESULT_TEXT_MAX];      /* of the run */
+	char started[RESULT_TEXT_MAX]; /* RFC 3339, UTC */
+	char version[RESULT_TEXT_MAX];
+	char plan[PLAN_PATH_MAX];
+	struct conditions conditions; /* of the first target */
+	struct conditions *targets;   /* of every target, the first included; owned */
+	unsigned n_targets;
+	bool interrupted;
+	struct test_result *tests; /* owned */
+	unsigned n_tests;          /* tests that were begun, in the plan's order */
+};
+
+enum progress_phase { PHASE_LAYOUT, PHASE_RAMP, PHASE_RUN, PHASE_DRAIN };
+
+/* How a running test stands; told several times a second while it runs. */
+struct progress {
+	int phase;               /* enum progress_phase */
+	uint64_t elapsed_ns;     /* in this phase */
+	uint64_t expected_ns;    /* of this phase; 0 when not known (a phase by amount) */
+	uint64_t bytes;          /* done in this phase */
+	uint64_t total_bytes;    /* of this phase; 0 when it is bound by time */
+	uint64_t ios;            /* completions in this phase, all operations */
+	uint64_t latency_sum_ns; /* of these */
+	uint64_t stalled_ns;     /* time since the last completion */
+};
+
+void test_result_init(struct test_result *tr, const struct test *test);
+
+/* Add one concession, in words; those beyond the limit are dropped (the last place says so). */
+void test_result_concede(struct test_result *tr, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Completions per second, bytes per second; 0 without a window. */
+double test_result_iops(const struct test_result *tr, enum stats_op op);
+double test_result_bw(const struct test_result *tr, enum stats_op op);
+
+void test_result_destroy(struct test_result *tr);
+void result_destroy(struct result *result);
+
+/* Where several hold: 4, 3, 1, 99, 0. */
+int result_exit_code(const struct result *result);
+
+#endif
