@@ -1,22 +1,138 @@
-# pvcbench: `make help` lists what there is.
+# pvcbench: `make help` lists what there is. V=1 shows commands, WERROR=1 makes warnings errors.
 
 VERSION  := 0.1.0
-BUILD    := build
-CC       ?= gcc
+BUILD    ?= build
+CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 PKGS     := liburing yaml-0.1 libcjson
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+HARDEN   := $(if $(findstring -fsanitize,$(CFLAGS)),,-fstack-protector-strong \
+	$(if $(filter -O2,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 CPPFLAGS += -Irunner -D_GNU_SOURCE -DPVCBENCH_VERSION='"$(VERSION)"'
-ALL_CFLAGS = -std=gnu11 -pthread $(WARNINGS) $(if $(WERROR),-Werror) $(CFLAGS) $(shell pkg-config --cflags $(PKGS))
-LDLIBS   = $(shell pkg-config --libs $(PKGS)) -lm -pthread
+COMPILE   = $(CC) -std=gnu11 -pthread -fPIE $(WARNINGS) $(if $(WERROR),-Werror) $(CPPFLAGS) \
+	$(HARDEN) $(CFLAGS) $(shell pkg-config --cflags $(PKGS))
+LINK      = $(CC) -pie -pthread -Wl,-z,relro,-z,now,--as-needed $(CFLAGS) $(LDFLAGS)
+LDLIBS    = $(shell pkg-config --libs $(PKGS)) -lm
+PLAN     ?= quick
 Q        := $(if $(V),,@)
+say       = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 
 SOURCES := \
 	base/err.c base/field.c base/units.c base/workers.c \
-	doctor.c expect.c \
+	builtin.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/null.c io/psync.c io/target.c io/uring.c \
 	kinds/block.c kinds/kind.c \
 	main.c \
 	measure/hist.c measure/stats.c \
 	out/json.c out/progress.c out/text.c \
 	plan.c plan_yaml.c result.c run.c verdict.c
+
+objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+EMBEDDED := $(sort $(wildcard manifests/plans/*.yaml docs/*.schema.json))
+
+# A test names the runner sources that it links: `/* links: base/err.c base/units.c */`
+links     = $(filter %.c,$(shell sed -n '/\/\* links:/,/\*\//p' $(1)))
+UNITS    := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/t_*.c)))
+FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+.PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy format \
+	clean FORCE
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 18
+
+deps: ## install the Debian packages that building and testing need
+	$(Q).ci/deps build test
+
+build: $(BUILD)/pvcbench ## compile build/pvcbench (the default)
+
+bench: ## build, then run PLAN (quick) on the directory TARGET (build/bench)
+	$(Q).ci/deps build
+	$(Q)$(SUBMAKE) build
+	$(Q)$(if $(TARGET),,mkdir -p $(BUILD)/bench)
+	$(Q)$(BUILD)/pvcbench run $(PLAN) --target '$(or $(TARGET),$(BUILD)/bench)'
+
+test: ## run every suite, or only those in SUITES
+	$(Q).ci/deps build test
+	$(Q)$(SUBMAKE) build tests fuzzers
+	$(Q)BUILD=$(BUILD) tests/run-all $(SUITES)
+
+lint: ## run the lint suite
+	$(Q)BUILD=$(BUILD) tests/run-all lint
+
+unit: tests ## run the unit tests
+	$(Q)BUILD=$(BUILD) tests/run-all unit
+
+asan: ## run the unit tests with the address and undefined behaviour sanitizers
+	$(Q)$(SUBMAKE) BUILD=$(BUILD)/asan CFLAGS='$(SANITIZE)' build unit
+
+docs: $(BUILD)/pvcbench ## print the reference pages in docs/ anew
+	$(Q)BUILD=$(BUILD) docs/generate
+
+fuzz: fuzzers ## fuzz the readers, SECONDS (60) each
+	$(Q)BUILD=$(BUILD) FUZZ_SECONDS=$(or $(SECONDS),60) tests/run-all fuzz
+
+bench-accuracy: build ## compare with fio on this machine (TARGET, ROUNDS)
+	$(Q)BUILD=$(BUILD) tests/bench/accuracy
+
+format: ## clang-format every C file
+	$(Q)clang-format-14 -i $$(git ls-files '*.c' '*.h')
+
+clean: ## remove what was built
+	$(Q)rm -rf $(BUILD)
+
+$(BUILD)/pvcbench: $(call objects,$(SOURCES))
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/obj/%.o: runner/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/builtin.o: $(BUILD)/builtin.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/builtin.c: runner/embed.sh $(EMBEDDED)
+	@mkdir -p $(@D)
+	$(call say,EMBED,$@)
+	$(Q)runner/embed.sh $@ $(EMBEDDED)
+
+# Everything is compiled again when the compiler or a flag changes.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(COMPILE))' | cmp -s - $@ || \
+		printf '%s\n' '$(subst ','\'',$(COMPILE))' > $@
+
+tests: $(addprefix $(BUILD)/unit/,$(UNITS))
+
+define unit_rule
+$(BUILD)/unit/$(1): tests/unit/$(1).c $(call objects,$(call links,tests/unit/$(1).c))
+	@mkdir -p $$(@D)
+	$$(call say,TEST,$$@)
+	$$(Q)$$(COMPILE) -Itests/unit -MMD -MP -MT $$@ -MF $$@.d -c -o $$@.o $$<
+	$$(Q)$$(LINK) -o $$@ $$@.o $$(filter %.o,$$^) -lcmocka $$(LDLIBS)
+endef
+$(foreach unit,$(UNITS),$(eval $(call unit_rule,$(unit))))
+
+fuzzers: $(addprefix $(BUILD)/fuzz/,$(FUZZERS))
+
+# Fuzzers are built in one step by clang, from the sources that they name.
+define fuzz_rule
+$(BUILD)/fuzz/$(1): tests/fuzz/$(1).c $(patsubst runner/builtin.c,$(BUILD)/builtin.c,\
+		$(addprefix runner/,$(call links,tests/fuzz/$(1).c)))
+	@mkdir -p $$(@D)
+	$$(call say,FUZZ,$$@)
+	$$(Q)clang -std=gnu11 $$(CPPFLAGS) $$(SANITIZE) -fsanitize=fuzzer \
+		$$(shell pkg-config --cflags $$(PKGS)) -o $$@ $$(filter %.c,$$^) $$(LDLIBS)
+endef
+$(foreach fuzzer,$(FUZZERS),$(eval $(call fuzz_rule,$(fuzzer))))
+
+-include $(patsubst %.o,%.d,$(call objects,$(SOURCES))) $(UNITS:%=$(BUILD)/unit/%.d)
