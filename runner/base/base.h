@@ -17,6 +17,8 @@
 #define MIB (1024ull * KIB)
 #define GIB (1024ull * MIB)
 
+__extension__ typedef unsigned __int128 uint128; /* for products of two 64-bit numbers */
+
 #define NSEC_PER_USEC 1000ull
 #define NSEC_PER_MSEC 1000000ull
 #define NSEC_PER_SEC  1000000000ull

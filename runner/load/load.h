@@ -1,0 +1,79 @@
+/*
+ * A load: jobs that keep requests outstanding on open files for a time or an
+ * amount, and what came of it. The loop in worker.c is the one owner of the
+ * clock: it stamps every request just before it is submitted (or with its due
+ * time) and when it is reaped, in the same way for every engine.
+ */
+#ifndef PVCBENCH_LOAD_H
+#define PVCBENCH_LOAD_H
+
+#include "io/engine.h"
+#include "load/pattern.h"
+#include "measure/stats.h"
+
+/* How long requests in flight are waited for after the end, and after an interruption. */
+#define LOAD_DRAIN_NS         (10 * NSEC_PER_SEC)
+#define LOAD_DRAIN_STOPPED_NS (1500 * NSEC_PER_MSEC)
+
+enum load_data { LOAD_DATA_RANDOM, LOAD_DATA_ZERO };
+
+struct load_job {
+	int fd;
+	struct pattern_params pattern;
+};
+
+struct load_params {
+	const struct engine *engine;
+	const struct load_job *jobs;
+	unsigned numjobs;
+	unsigned depth;   /* requests outstanding per job, by that many threads where they block */
+	uint32_t align;   /* a continued request starts at a multiple of this */
+	uint64_t ramp_ns; /* before the window */
+	uint64_t runtime_ns;    /* the window; with requests: a limit; 0: none */
+	uint64_t requests;      /* per job, in place of time; 0: time counts */
+	uint64_t period_num_ns; /* open loop: request n of a job is due at n * num / den; 0: closed
+	                           loop */
+	uint64_t period_den;
+	uint64_t thinktime_ns; /* closed loop: rest after every request, nothing in flight */
+	uint64_t sync_every;   /* writes of a thread between syncs; 0: never */
+	enum io_op sync_op;    /* IO_FSYNC or IO_FDATASYNC */
+	bool end_sync;         /* one fsync per job after its last request */
+	enum load_data data;
+	uint64_t seed;
+};
+
+/* How far it is, from counters that cost the workers nothing. */
+struct load_progress {
+	uint64_t ios, bytes, latency_sum_ns; /* since the start, ramp included */
+	uint64_t elapsed_ns;                 /* since the start */
+	uint64_t idle_ns;                    /* since the last completion (or the start) */
+};
+
+struct load_outcome {
+	struct stats *stats; /* sum over all workers; the caller frees it */
+	uint64_t window_ns; /* what rates refer to; shorter than asked when stopped, 0 when it never
+	                       began */
+	bool stuck; /* requests were given up: the kernel may still write to their buffers */
+};
+
+struct load;
+
+/* Set up every thread and release them together. params and what it points to must outlive the
+ * load. */
+int load_start(struct load **load, const struct load_params *params, struct err *err);
+
+void load_progress(struct load *load, struct load_progress *progress);
+
+/* Wait until the load has ended by itself or the time is up; true when it has. */
+bool load_wait(struct load *load, uint64_t timeout_ns);
+
+/* End it now, before its time. */
+void load_stop(struct load *load);
+
+/*
+ * After load_wait said true, or after load_stop: wait for what is in flight, sum up, free.
+ * -1 when a request failed; *outcome is filled in either case.
+ */
+int load_finish(struct load *load, struct load_outcome *outcome, struct err *err);
+
+#endif
