@@ -25,6 +25,7 @@ SOURCES := \
 	builtin.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/null.c io/psync.c io/target.c io/uring.c \
 	kinds/block.c kinds/kind.c \
+	load/fill.c load/pattern.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
 	out/json.c out/progress.c out/text.c \
