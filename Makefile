@@ -61,16 +61,19 @@ bench: ## build, then run PLAN (quick) on the directory TARGET (build/bench)
 test: ## run every suite, or only those in SUITES
 	$(Q).ci/deps build test
 	$(Q)$(SUBMAKE) build tests fuzzers
+	$(Q)$(SUBMAKE) BUILD=$(BUILD)/asan CFLAGS='$(SANITIZE)' tests
 	$(Q)BUILD=$(BUILD) tests/run-all $(SUITES)
 
-lint: ## run the lint suite
+lint: ## run the rules that are tests
+	$(Q).ci/deps build test
 	$(Q)BUILD=$(BUILD) tests/run-all lint
 
 unit: tests ## run the unit tests
 	$(Q)BUILD=$(BUILD) tests/run-all unit
 
-asan: ## run the unit tests with the address and undefined behaviour sanitizers
-	$(Q)$(SUBMAKE) BUILD=$(BUILD)/asan CFLAGS='$(SANITIZE)' build unit
+asan: ## run the unit tests under the address and undefined behaviour sanitizers
+	$(Q)$(SUBMAKE) BUILD=$(BUILD)/asan CFLAGS='$(SANITIZE)' build tests
+	$(Q)BUILD=$(BUILD) tests/run-all asan
 
 docs: $(BUILD)/pvcbench ## print the reference pages in docs/ anew
 	$(Q)BUILD=$(BUILD) docs/generate
