@@ -1,0 +1,588 @@
+/*
+ * A file system for tests that fails on command: a passthrough to a backing
+ * directory (libfuse3, high level) with rules in a control file and a log of all
+ * requests.
+ *
+ *	faultfs BACKING CONTROL MOUNTPOINT [FUSE OPTION...]
+ *
+ * CONTROL/rules is read again whenever it changes; a rule is a line
+ *
+ *	OP ACTION [ARG] [every=N] [after=N] [count=N] [off=A-B] [direct=0|1]
+ *
+ * OP      read write fsync fdatasync open create unlink mkdir truncate statfs any
+ * ACTION  delay MS      wait, then do it (later rules still apply)
+ *         err NAME      fail with this error (EIO, ENOSPC, EINVAL, EAGAIN, ...)
+ *         late NAME     do it, then fail all the same
+ *         short BYTES   move that much at most
+ *         hang          wait until the rule is gone; EINTR when the caller is killed
+ *         wedge         wait until the rule is gone, deaf to everything
+ * every=N every Nth match; after=N not the first N; count=N at most N times;
+ * off=A-B requests that touch bytes A to B; direct= only files opened (not) O_DIRECT.
+ *
+ * CONTROL/log takes a line per request, at its end:
+ *
+ *	OP OFFSET SIZE START_NS END_NS RESULT DIRECT PATH      (CLOCK_MONOTONIC)
+ *
+ * Data goes through the backing file's page cache, never O_DIRECT: what the kernel
+ * makes of O_DIRECT above FUSE is what is tested, not the disk below.
+ */
+#define FUSE_USE_VERSION 314
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RULES_MAX 64
+#define POLL_NS   (10 * 1000 * 1000)
+
+enum action { ACT_DELAY, ACT_ERR, ACT_LATE, ACT_SHORT, ACT_HANG, ACT_WEDGE };
+
+struct rule {
+	char op[16];
+	enum action action;
+	uint64_t arg;
+	uint64_t every, after, count;
+	uint64_t off_from, off_to;
+	int direct; /* -1: either */
+	uint64_t seen, done;
+};
+
+static const char *const action_names[] = {"delay", "err", "late", "short", "hang", "wedge"};
+
+static const struct {
+	const char *name;
+	int value;
+} error_names[] = {
+        {"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EINVAL", EINVAL},   {"EAGAIN", EAGAIN},
+        {"EINTR", EINTR},   {"EACCES", EACCES}, {"EPERM", EPERM},     {"EROFS", EROFS},
+        {"ENOSYS", ENOSYS}, {"EDQUOT", EDQUOT}, {"ESTALE", ESTALE},   {"EOPNOTSUPP", EOPNOTSUPP},
+        {"EFBIG", EFBIG},   {"ENODEV", ENODEV}, {"ENOTSUP", ENOTSUP},
+};
+
+static struct {
+	int backing_fd;
+	int log_fd;
+	char rules_path[PATH_MAX];
+	pthread_mutex_t lock; /* of all below */
+	struct rule rules[RULES_MAX];
+	unsigned n_rules;
+	struct stat rules_stat;
+	uint64_t generation; /* counts readings of the rules */
+} fs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What the rules make of one request. */
+struct fate {
+	uint64_t start_ns;
+	uint64_t delay_ms;
+	int err, late;
+	uint64_t short_bytes; /* UINT64_MAX: all */
+	bool hang, wedge;
+	uint64_t generation;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	while (nanosleep(&ts, &ts) == -1 && errno == EINTR)
+		;
+}
+
+static int error_value(const char *name)
+{
+	for (size_t i = 0; i < sizeof(error_names) / sizeof(*error_names); i++)
+		if (strcmp(error_names[i].name, name) == 0)
+			return error_names[i].value;
+	return -1;
+}
+
+static void rule_die(const char *line)
+{
+	fprintf(stderr, "faultfs: bad rule: %s\n", line);
+	exit(2);
+}
+
+static void rule_option(struct rule *rule, const char *word, const char *line)
+{
+	if (sscanf(word, "every=%" SCNu64, &rule->every) == 1 ||
+	    sscanf(word, "after=%" SCNu64, &rule->after) == 1 ||
+	    sscanf(word, "count=%" SCNu64, &rule->count) == 1 ||
+	    sscanf(word, "direct=%d", &rule->direct) == 1 ||
+	    sscanf(word, "off=%" SCNu64 "-%" SCNu64, &rule->off_from, &rule->off_to) == 2)
+		return;
+	rule_die(line);
+}
+
+static void rule_arg(struct rule *rule, const char *word, const char *line)
+{
+	int value;
+
+	if (rule->action == ACT_DELAY || rule->action == ACT_SHORT) {
+		rule->arg = strtoull(word, NULL, 10);
+		return;
+	}
+	value = error_value(word);
+	if (value < 0)
+		rule_die(line);
+	rule->arg = (uint64_t)value;
+}
+
+static void rule_read(const char *line)
+{
+	struct rule rule = {.every = 1, .count = UINT64_MAX, .off_to = UINT64_MAX, .direct = -1};
+	char copy[256], *save = NULL;
+	const char *word;
+	size_t action = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	word = strtok_r(copy, " \n", &save);
+	if (!word || *word == '#')
+		return;
+	snprintf(rule.op, sizeof(rule.op), "%s", word);
+	word = strtok_r(NULL, " \n", &save);
+	while (word && action < 6 && strcmp(word, action_names[action]) != 0)
+		action++;
+	if (!word || action == 6 || fs.n_rules == RULES_MAX)
+		rule_die(line);
+	rule.action = (enum action)action;
+	if (rule.action < ACT_HANG) {
+		word = strtok_r(NULL, " \n", &save);
+		if (!word)
+			rule_die(line);
+		rule_arg(&rule, word, line);
+	}
+	while ((word = strtok_r(NULL, " \n", &save)))
+		rule_option(&rule, word, line);
+	fs.rules[fs.n_rules++] = rule;
+}
+
+/* Under the lock. */
+static void rules_refresh(void)
+{
+	struct stat st;
+	char line[256];
+	FILE *file;
+
+	if (stat(fs.rules_path, &st) == -1)
+		memset(&st, 0, sizeof(st));
+	if (st.st_ino == fs.rules_stat.st_ino && st.st_size == fs.rules_stat.st_size &&
+	    st.st_mtim.tv_sec == fs.rules_stat.st_mtim.tv_sec &&
+	    st.st_mtim.tv_nsec == fs.rules_stat.st_mtim.tv_nsec)
+		return;
+	fs.rules_stat = st;
+	fs.n_rules = 0;
+	fs.generation++;
+	file = fopen(fs.rules_path, "re");
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file))
+		rule_read(line);
+	fclose(file);
+}
+
+static bool rule_matches(struct rule *rule, const char *op, uint64_t off, uint64_t size,
+                         bool direct)
+{
+	if (strcmp(rule->op, "any") != 0 && strcmp(rule->op, op) != 0)
+		return false;
+	if (rule->direct >= 0 && rule->direct != (int)direct)
+		return false;
+	if (off + size <= rule->off_from || off > rule->off_to)
+		return false;
+	rule->seen++;
+	if (rule->seen <= rule->after || (rule->seen - rule->after) % rule->every != 0 ||
+	    rule->done == rule->count)
+		return false;
+	rule->done++;
+	return true;
+}
+
+static void fate_add(struct fate *fate, const struct rule *rule)
+{
+	switch (rule->action) {
+	case ACT_DELAY:
+		fate->delay_ms += rule->arg;
+		break;
+	case ACT_ERR:
+		fate->err = (int)rule->arg;
+		break;
+	case ACT_LATE:
+		fate->late = (int)rule->arg;
+		break;
+	case ACT_SHORT:
+		fate->short_bytes = rule->arg;
+		break;
+	case ACT_HANG:
+		fate->hang = true;
+		break;
+	case ACT_WEDGE:
+		fate->wedge = true;
+		break;
+	}
+}
+
+static bool rules_changed_since(uint64_t generation)
+{
+	bool changed;
+
+	pthread_mutex_lock(&fs.lock);
+	rules_refresh();
+	changed = fs.generation != generation;
+	pthread_mutex_unlock(&fs.lock);
+	return changed;
+}
+
+/* Decide, and wait as told. */
+static void fate_of(struct fate *fate, const char *op, uint64_t off, uint64_t size, bool direct)
+{
+	memset(fate, 0, sizeof(*fate));
+	fate->short_bytes = UINT64_MAX;
+	fate->start_ns = now_ns();
+	pthread_mutex_lock(&fs.lock);
+	rules_refresh();
+	fate->generation = fs.generation;
+	for (unsigned i = 0; i < fs.n_rules; i++)
+		if (rule_matches(&fs.rules[i], op, off, size, direct))
+			fate_add(fate, &fs.rules[i]);
+	pthread_mutex_unlock(&fs.lock);
+	sleep_ns(fate->delay_ms * 1000000);
+	while ((fate->hang || fate->wedge) && !rules_changed_since(fate->generation)) {
+		if (fate->hang && fuse_interrupted()) {
+			fate->err = EINTR;
+			return;
+		}
+		sleep_ns(POLL_NS);
+	}
+}
+
+/* Log and answer: res is what the request would give, or -errno. */
+static int finish(const struct fate *fate, const char *op, uint64_t off, uint64_t size, bool direct,
+                  const char *path, int res)
+{
+	char line[PATH_MAX + 256];
+	int length;
+
+	if (fate->err)
+		res = -fate->err;
+	else if (fate->late)
+		res = -fate->late;
+	length = snprintf(line, sizeof(line),
+	                  "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %d %s\n", op, off,
+	                  size, fate->start_ns, now_ns(), res, direct, path);
+	if (write(fs.log_fd, line, (size_t)length) != length)
+		perror("faultfs: log");
+	return res;
+}
+
+static int result(int res)
+{
+	return res == -1 ? -errno : res;
+}
+
+/* FUSE gives "/x"; the backing directory wants "x" or ".". */
+static const char *relative(const char *path)
+{
+	return path[1] ? path + 1 : ".";
+}
+
+/* fi->fh holds the backing descriptor and, above it, whether O_DIRECT was asked for. */
+static int fh_fd(const struct fuse_file_info *fi)
+{
+	return (int)(fi->fh & INT_MAX);
+}
+
+static bool fh_direct(const struct fuse_file_info *fi)
+{
+	return fi->fh >> 32 & 1;
+}
+
+static void *fs_init(struct fuse_conn_info *conn, struct fuse_config *config)
+{
+	conn->max_background = 1024;
+	conn->congestion_threshold = 1024;
+	config->hard_remove = 1;
+	config->use_ino = 1;
+	config->entry_timeout = 0;
+	config->attr_timeout = 0;
+	config->negative_timeout = 0;
+	return NULL;
+}
+
+static int fs_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
+{
+	if (fi)
+		return result(fstat(fh_fd(fi), st));
+	return result(fstatat(fs.backing_fd, relative(path), st, AT_SYMLINK_NOFOLLOW));
+}
+
+static int fs_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t off,
+                      struct fuse_file_info *fi, enum fuse_readdir_flags flags)
+{
+	int fd = openat(fs.backing_fd, relative(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent *entry;
+	DIR *dir;
+
+	(void)off;
+	(void)fi;
+	(void)flags;
+	if (fd == -1)
+		return -errno;
+	dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir)))
+		fill(buf, entry->d_name, NULL, 0, 0);
+	closedir(dir);
+	return 0;
+}
+
+/* Everything that is made belongs to the caller, not to this process. */
+static int own(const char *path)
+{
+	const struct fuse_context *context = fuse_get_context();
+
+	return result(fchownat(fs.backing_fd, relative(path), context->uid, context->gid,
+	                       AT_SYMLINK_NOFOLLOW));
+}
+
+static int fs_mkdir(const char *path, mode_t mode)
+{
+	struct fate fate;
+	int res = 0;
+
+	fate_of(&fate, "mkdir", 0, 1, false);
+	if (!fate.err) {
+		res = result(mkdirat(fs.backing_fd, relative(path), mode));
+		if (res == 0)
+			own(path);
+	}
+	return finish(&fate, "mkdir", 0, 0, false, path, res);
+}
+
+static int remove_entry(const char *path, int flags)
+{
+	struct fate fate;
+	int res = 0;
+
+	fate_of(&fate, "unlink", 0, 1, false);
+	if (!fate.err)
+		res = result(unlinkat(fs.backing_fd, relative(path), flags));
+	return finish(&fate, "unlink", 0, 0, false, path, res);
+}
+
+static int fs_unlink(const char *path)
+{
+	return remove_entry(path, 0);
+}
+
+static int fs_rmdir(const char *path)
+{
+	return remove_entry(path, AT_REMOVEDIR);
+}
+
+static int fs_rename(const char *from, const char *to, unsigned flags)
+{
+	return result(renameat2(fs.backing_fd, relative(from), fs.backing_fd, relative(to), flags));
+}
+
+static int fs_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
+{
+	(void)fi;
+	return result(fchmodat(fs.backing_fd, relative(path), mode, 0));
+}
+
+static int fs_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
+{
+	(void)fi;
+	return result(fchownat(fs.backing_fd, relative(path), uid, gid, AT_SYMLINK_NOFOLLOW));
+}
+
+static int fs_utimens(const char *path, const struct timespec ts[2], struct fuse_file_info *fi)
+{
+	(void)fi;
+	return result(utimensat(fs.backing_fd, relative(path), ts, AT_SYMLINK_NOFOLLOW));
+}
+
+static int fs_truncate(const char *path, off_t size, struct fuse_file_info *fi)
+{
+	struct fate fate;
+	int fd, res = 0;
+
+	fate_of(&fate, "truncate", 0, 1, false);
+	if (!fate.err && fi) {
+		res = result(ftruncate(fh_fd(fi), size));
+	} else if (!fate.err) {
+		fd = openat(fs.backing_fd, relative(path), O_WRONLY | O_CLOEXEC);
+		res = fd == -1 ? -errno : result(ftruncate(fd, size));
+		if (fd != -1)
+			close(fd);
+	}
+	return finish(&fate, "truncate", 0, (uint64_t)size, false, path, res);
+}
+
+/* A file opened O_WRONLY may still be read by the kernel below us, so it is opened for both. */
+static int open_backing(const char *op, const char *path, int flags, mode_t mode,
+                        struct fuse_file_info *fi)
+{
+	bool direct = fi->flags & O_DIRECT;
+	struct fate fate;
+	int fd, res = 0;
+
+	fate_of(&fate, op, 0, 1, direct);
+	if (!fate.err) {
+		fd = openat(fs.backing_fd, relative(path), flags | O_CLOEXEC, mode);
+		res = fd == -1 ? -errno : 0;
+		if (fd != -1 && flags & O_CREAT)
+			own(path);
+		if (fd != -1 && fate.late)
+			close(fd);
+		fi->fh = (uint64_t)fd | (uint64_t)direct << 32;
+	}
+	return finish(&fate, op, (uint64_t)fi->flags, 0, direct, path, res);
+}
+
+static int fs_create(const char *path, mode_t mode, struct fuse_file_info *fi)
+{
+	return open_backing("create", path, O_RDWR | O_CREAT | (fi->flags & (O_EXCL | O_TRUNC)),
+	                    mode, fi);
+}
+
+static int fs_open(const char *path, struct fuse_file_info *fi)
+{
+	bool writable = (fi->flags & O_ACCMODE) != O_RDONLY;
+
+	return open_backing("open", path, (writable ? O_RDWR : O_RDONLY) | (fi->flags & O_TRUNC), 0,
+	                    fi);
+}
+
+static int fs_release(const char *path, struct fuse_file_info *fi)
+{
+	(void)path;
+	close(fh_fd(fi));
+	return 0;
+}
+
+static int fs_read(const char *path, char *buf, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct fate fate;
+	int res = 0;
+
+	fate_of(&fate, "read", (uint64_t)off, size, fh_direct(fi));
+	if (!fate.err)
+		res = result((int)pread(fh_fd(fi), buf,
+		                        size < fate.short_bytes ? size : fate.short_bytes, off));
+	return finish(&fate, "read", (uint64_t)off, size, fh_direct(fi), path, res);
+}
+
+static int fs_write(const char *path, const char *buf, size_t size, off_t off,
+                    struct fuse_file_info *fi)
+{
+	struct fate fate;
+	int res = 0;
+
+	fate_of(&fate, "write", (uint64_t)off, size, fh_direct(fi));
+	if (!fate.err)
+		res = result((int)pwrite(fh_fd(fi), buf,
+		                         size < fate.short_bytes ? size : fate.short_bytes, off));
+	return finish(&fate, "write", (uint64_t)off, size, fh_direct(fi), path, res);
+}
+
+static int fs_fsync(const char *path, int datasync, struct fuse_file_info *fi)
+{
+	const char *op = datasync ? "fdatasync" : "fsync";
+	struct fate fate;
+
+	fate_of(&fate, op, 0, 1, fh_direct(fi));
+	return finish(&fate, op, 0, 0, fh_direct(fi), path, 0);
+}
+
+static int fs_fallocate(const char *path, int mode, off_t off, off_t size,
+                        struct fuse_file_info *fi)
+{
+	(void)path;
+	return result(fallocate(fh_fd(fi), mode, off, size));
+}
+
+static off_t fs_lseek(const char *path, off_t off, int whence, struct fuse_file_info *fi)
+{
+	off_t res = lseek(fh_fd(fi), off, whence);
+
+	(void)path;
+	return res == -1 ? -errno : res;
+}
+
+static int fs_statfs(const char *path, struct statvfs *st)
+{
+	struct fate fate;
+	int res = 0;
+
+	fate_of(&fate, "statfs", 0, 1, false);
+	if (!fate.err)
+		res = result(fstatvfs(fs.backing_fd, st));
+	return finish(&fate, "statfs", 0, 0, false, path, res);
+}
+
+static const struct fuse_operations operations = {
+        .init = fs_init,
+        .getattr = fs_getattr,
+        .readdir = fs_readdir,
+        .mkdir = fs_mkdir,
+        .unlink = fs_unlink,
+        .rmdir = fs_rmdir,
+        .rename = fs_rename,
+        .chmod = fs_chmod,
+        .chown = fs_chown,
+        .utimens = fs_utimens,
+        .truncate = fs_truncate,
+        .create = fs_create,
+        .open = fs_open,
+        .release = fs_release,
+        .read = fs_read,
+        .write = fs_write,
+        .fsync = fs_fsync,
+        .fallocate = fs_fallocate,
+        .lseek = fs_lseek,
+        .statfs = fs_statfs,
+};
+
+int main(int argc, char **argv)
+{
+	char log_path[PATH_MAX];
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: faultfs BACKING CONTROL MOUNTPOINT [FUSE OPTION...]\n");
+		return 2;
+	}
+	fs.backing_fd = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(fs.rules_path, sizeof(fs.rules_path), "%s/rules", argv[2]);
+	snprintf(log_path, sizeof(log_path), "%s/log", argv[2]);
+	fs.log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (fs.backing_fd == -1 || fs.log_fd == -1) {
+		perror("faultfs");
+		return 1;
+	}
+	umask(0);
+	argv[2] = argv[0];
+	return fuse_main(argc - 2, argv + 2, &operations, NULL);
+}

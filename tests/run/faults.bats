@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# Storage that misbehaves: errors, short transfers, requests to be sent again, stalls.
+
+load lib
+
+faulty() { # KEYS RULE...: one good test, then one under these rules
+	local keys=$1
+	shift
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		runtime: 500ms
+		tests:
+		  - {name: good, rw: randread, bs: 8KiB, loops: 1}
+		  - {name: bad, bs: 4KiB, iodepth: 4, $keys}
+	END
+	rules "$@"
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+}
+
+failed_with() { # ERRNO
+	exits 1
+	holds '.tests[0] | .status == "ok" and .read.ios == 1024'
+	holds ".tests[1] | .status == \"failed\" and .errors.$1 >= 1 and (.error | length) > 0"
+	grep -q '^pvcbench-result: .*"good"' "$T/out"
+	valid "$T/result.json"
+	dbench_block
+	rules
+	empty "$mnt"
+}
+
+@test "EIO fails the test, the earlier result is printed: io_uring" {
+	faulty "rw: randread, ioengine: io_uring" "read err EIO after=1500 count=3"
+	failed_with EIO
+}
+
+@test "EIO fails the test, the earlier result is printed: libaio" {
+	faulty "rw: randread, ioengine: libaio" "read err EIO after=1500 count=3"
+	failed_with EIO
+}
+
+@test "EIO fails the test, the earlier result is printed: psync" {
+	faulty "rw: randread, ioengine: psync" "read err EIO after=1500 count=3"
+	failed_with EIO
+}
+
+@test "EIO of fsync" {
+	faulty "rw: write, fsync: 8, io_size: 4MiB" "fsync err EIO after=3 count=1"
+	failed_with EIO
+}
+
+@test "ESTALE of a write" {
+	faulty "rw: randwrite" "write err ESTALE after=100 count=1"
+	failed_with ESTALE
+}
+
+@test "EAGAIN is sent again and counted" {
+	for engine in io_uring libaio psync; do
+		[ -d "$T/fuse" ] || faultfs
+		plan <<-END
+			version: 1
+			target: $mnt
+			size: 8MiB
+			ramp_time: 0
+			tests: [{name: t, rw: randwrite, bs: 12KiB, iodepth: 4, ioengine: $engine, io_size: 1200KiB, layout: none}]
+		END
+		: >"$T/fuse.control/log"
+		rules "write err EAGAIN after=10 every=5 count=7"
+		measure
+		holds '.tests[0] | .status == "ok" and .write.ios == 100 and .write.bytes == 1228800'
+		holds '.tests[0].retries == 7'
+		same "$(requests write 12288 | awk '$6 == 12288' | wc -l)" 100
+	done
+}
+
+@test "EINTR is sent again and counted" {
+	faulty "rw: randread, ioengine: psync, io_size: 2MiB" "read err EINTR after=1200 count=5"
+	exits 0
+	holds '.tests[1] | .read.ios == 512 and .retries == 5'
+}
+
+@test "short reads are continued and counted" {
+	for engine in io_uring libaio psync; do
+		[ -d "$T/fuse" ] || faultfs
+		plan <<-END
+			version: 1
+			target: $mnt
+			size: 8MiB
+			ramp_time: 0
+			tests: [{name: t, rw: read, bs: 64KiB, iodepth: 4, ioengine: $engine, direct: true, loops: 1}]
+		END
+		: >"$T/fuse.control/log"
+		rules "read short 16384 after=20 every=10 count=5"
+		measure
+		holds '.tests[0] | .status == "ok" and .read.ios == 128 and .read.bytes == 8388608'
+		holds '.tests[0].short_transfers == 5'
+		within "$(count read 49152)" 5 5
+	done
+}
+
+@test "short writes are continued and counted, nothing is lost" {
+	dir=$(directory)
+	faultfs
+	rules "write short 8192 every=7"
+	head -c 4M /dev/zero >"$T/fuse.backing/theirs"
+	plan <<-END
+		version: 1
+		target: $mnt
+		filename: $mnt/theirs
+		destroy: true
+		tests: [{name: t, rw: write, bs: 64KiB, iodepth: 4, size: 4MiB, loops: 1}]
+	END
+	measure
+	holds '.tests[0] | .write.ios == 64 and .short_transfers > 0'
+	# every block of 4 KiB was written
+	same "$(split -b 4096 --filter=sha256sum "$T/fuse.backing/theirs" | sort -u | wc -l)" 1024
+}
+
+@test "a short read on an unaligned edge is continued from an aligned place" {
+	faulty "rw: randread, io_size: 2MiB, direct: true" "read short 1000 after=1200 count=5"
+	exits 0
+	holds '.tests[1] | .read.ios == 512 and .short_transfers == 5'
+}
+
+@test "reads that give nothing are an error, not an endless loop" {
+	LIMIT=30
+	faulty "rw: randread, io_size: 2MiB, direct: true" "read short 0 after=1200"
+	exits 1
+	holds '.tests[1].status == "failed"'
+}
+
+@test "no space during the layout: exit 3, nothing left" {
+	faultfs
+	rules "write err ENOSPC off=4194304-8388608"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		runtime: 200ms
+		tests: [{name: t, rw: randread, bs: 4KiB}]
+	END
+	pvcbench run "$T/plan.yaml"
+	exits 3
+	says "[Nn]o space"
+	empty "$mnt"
+}
+
+@test "no space while a test writes: it fails, the others count" {
+	faulty "rw: write, layout: none, offset: 8MiB, loops: 1" "write err ENOSPC off=12582912-20000000"
+	[ "$status" = 1 ] || exits 3
+	holds '.tests[0].status == "ok" and .tests[1].status == "failed"'
+	says "[Nn]o space|ENOSPC"
+	empty "$mnt"
+}
+
+@test "a layout that is read back with errors is not measured" {
+	faulty "rw: randread, file_per_job: true" "fsync err EIO" "fdatasync err EIO"
+	[ "$status" != 0 ]
+	says "[Ii]nput/output error|EIO"
+	empty "$mnt"
+}
+
+@test "a directory that cannot be made" {
+	faultfs
+	rules "mkdir err EROFS"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		runtime: 200ms
+		tests: [{name: t, rw: randread, bs: 4KiB}]
+	END
+	pvcbench run "$T/plan.yaml"
+	exits 3
+	says "[Rr]ead-only"
+	empty "$mnt"
+}
+
+@test "what cannot be removed is named" {
+	faultfs
+	rules "unlink err EACCES"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		runtime: 200ms
+		tests: [{name: t, rw: randread, bs: 4KiB}]
+	END
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	says "pvcbench-.*([Pp]ermission|EACCES)|remove"
+	holds '.tests[0].read.ios > 0'
+}
+
+@test "a request that hangs for a while is reported while it lasts, and counts in full" {
+	faultfs
+	rules "read hang after=3000 count=1"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		runtime: 14s
+		ioengine: io_uring
+		tests: [{name: t, rw: randread, bs: 4KiB, iodepth: 1}]
+	END
+	start run "$T/plan.yaml" --out "$T/result.json"
+	sleep 12.5
+	grep -Ei 'stall|no (request|completion)|nothing' "$T/out"
+	rules
+	ends 20
+	exits 0
+	holds '.tests[0].read.lat_ns.max > 8e9'
+	within "$(get '.tests[0].runtime_ns')" 13.9e9 14.2e9
+	holds '[.tests[0].verdicts[].code] | index("stalls")'
+	empty "$mnt"
+}
+
+hung_for_good() { # ENGINE
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		runtime: 1s
+		tests:
+		  - {name: good, rw: randread, bs: 8KiB, loops: 1}
+		  - {name: bad, rw: randread, bs: 4KiB, iodepth: 4, ioengine: $1}
+	END
+	rules "read hang after=1500"
+	start run "$T/plan.yaml" --out "$T/result.json"
+	ends 25
+	[ "$status" != 0 ]
+	holds '.tests[0] | .status == "ok" and .read.ios == 1024'
+	holds '.tests[1] | .status == "failed" and .unfinished >= 1'
+	says "4 requests|unfinished|still|hang|stuck|did not"
+	dbench_block
+}
+
+@test "requests that never come back: it ends all the same, io_uring" {
+	hung_for_good io_uring
+}
+
+@test "requests that never come back: it ends all the same, psync" {
+	hung_for_good psync
+}
