@@ -24,11 +24,11 @@ SOURCES := \
 	base/err.c base/field.c base/units.c base/workers.c \
 	builtin.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/null.c io/psync.c io/target.c io/uring.c \
-	kinds/block.c kinds/kind.c \
-	load/fill.c load/pattern.c load/worker.c \
+	kinds/block.c kinds/geometry.c kinds/kind.c \
+	load/fill.c load/load.c load/pattern.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
-	out/json.c out/progress.c out/text.c \
+	out/emit.c out/json.c out/progress.c out/text.c \
 	plan.c plan_yaml.c result.c run.c verdict.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
