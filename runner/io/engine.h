@@ -13,6 +13,8 @@
 
 enum io_op { IO_READ, IO_WRITE, IO_FSYNC, IO_FDATASYNC };
 
+#define ENGINE_DEPTH_MAX 4096
+
 /* One request. The caller owns it and keeps it unchanged until it is reaped. */
 struct io {
 	enum io_op op;
@@ -64,6 +66,7 @@ const struct engine *engine_find(const char *name);
 /* Which engine a file gets, and why. */
 struct engine_choice {
 	const struct engine *engine;
+	bool refused; /* auto: a better engine was refused (not: would not suit this file) */
 	char reason[ENGINE_REASON_MAX]; /* "auto: a trial read was served", or why the others were
 	                                   not taken */
 };

@@ -11,9 +11,11 @@
 enum direct_wish { DIRECT_AUTO, DIRECT_TRUE, DIRECT_FALSE };
 
 struct file_wish {
-	const char *name; /* in our directory; or the path of an existing file; NULL for a device */
-	bool existing;    /* name is the user's file: never created, truncated or removed */
-	bool writable;    /* open for writing too */
+	/* In our directory; or the path of an existing file (from the target, if relative); NULL
+	   for a device. */
+	const char *name;
+	bool existing; /* name is the user's file: never created, truncated or removed */
+	bool writable; /* open for writing too */
 	enum direct_wish direct;
 	int sync_flags;       /* 0, O_SYNC or O_DSYNC */
 	uint32_t block_bytes; /* the size of requests to come, for the alignment check */
@@ -37,11 +39,11 @@ int file_open(struct file *file, const struct target *target, const struct file_
 
 /*
  * Some file systems take O_DIRECT at open and refuse the first request. Try one
- * (a read where there is data, else a write if writable) and fall back to
- * buffered as file_open does.
+ * of block_bytes at offset (a read where there is data, else a write to our own
+ * file, whose size is then put back) and fall back to buffered as file_open does.
  */
-int file_try_direct(struct file *file, const struct file_wish *wish, uint64_t offset,
-                    struct err *err);
+int file_try_direct(struct file *file, const struct target *target, const struct file_wish *wish,
+                    uint64_t offset, struct err *err);
 
 /* Whether the kernel can serve this file without blocking (RWF_NOWAIT is not refused). */
 bool file_supports_nowait(int fd);
@@ -52,7 +54,7 @@ bool file_has_hole(int fd, uint64_t offset, uint64_t bytes);
 /* Write back and drop what the page cache holds of it. */
 void file_drop_cache(int fd);
 
-/* Closing a closed or zeroed-and-opened-with--1 file is legal. */
+/* Closing a closed file (fd is -1) is legal. */
 void file_close(struct file *file);
 
 #endif

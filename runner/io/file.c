@@ -1,0 +1,311 @@
+/*
+ * Opening for direct I/O is a negotiation: the open may be refused, the
+ * alignment may not suit, the first request may be refused. Each of these ends
+ * in the same place, `settle_for_buffered`, which opens again without O_DIRECT
+ * or, where direct was demanded, fails.
+ *
+ * Alignment comes from the first that knows it: statx, the device itself, the
+ * device below the file system. Where nobody does (network file systems, FUSE)
+ * 4096 is safe; for a smaller block 512 is assumed and file_try_direct shows
+ * whether it holds. btrfs is asked for its sector size instead, since it serves
+ * a misaligned direct request from the page cache without a word.
+ */
+#include "io/file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+
+#define ALIGN_SAFE  4096u
+#define ALIGN_LEAST 512u
+/* Suits every O_DIRECT, for buffers of trials. */
+#define TRY_ALIGN (64 * KIB)
+
+PRINTF_LIKE(2, 3)
+static void set_reason(struct file *file, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(file->direct_reason, sizeof(file->direct_reason), fmt, args);
+	va_end(args);
+}
+
+static const char *name_of(const struct target *target, const struct file_wish *wish)
+{
+	return wish->name ? wish->name : target->path;
+}
+
+/* The descriptor, or -1 with errno. */
+static int open_as_wished(const struct target *target, const struct file_wish *wish, bool direct)
+{
+	int flags = O_CLOEXEC | wish->sync_flags | (direct ? O_DIRECT : 0);
+	int access = wish->writable ? O_RDWR : O_RDONLY;
+
+	if (!wish->name)
+		return open(target->path, flags | access | (wish->writable ? O_EXCL : 0));
+	if (wish->existing)
+		return openat(target->dirfd, wish->name, flags | access);
+	return openat(target->run_dirfd, wish->name, flags | O_CREAT | O_RDWR | O_NOFOLLOW, 0600);
+}
+
+static int explain_open(const struct target *target, const struct file_wish *wish, int errnum,
+                        struct err *err)
+{
+	const char *name = name_of(target, wish);
+
+	if (!wish->name && errnum == EBUSY)
+		return err_set(err, ERR_REFUSED,
+		               "device '%s' is in use: a file system on it is mounted, or another "
+		               "program holds it",
+		               name);
+	return err_sys(err, ERR_TARGET, errnum, "cannot open '%s' for %s", name,
+	               wish->writable ? "reading and writing" : "reading");
+}
+
+static uint32_t read_sysfs_number(const char *path)
+{
+	CLEANUP(file) FILE *in = fopen(path, "re");
+	unsigned value = 0;
+
+	return in && fscanf(in, "%u", &value) == 1 ? value : 0;
+}
+
+/* Of the block device that a file system lies on; 0 when there is none. */
+static uint32_t device_block_bytes(dev_t dev)
+{
+	static const char *const places[] = {"queue", "../queue"}; /* a disk; a partition */
+	char path[128];
+	uint32_t bytes = 0;
+
+	for (size_t i = 0; bytes == 0 && i < ARRAY_SIZE(places); i++) {
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s/logical_block_size",
+		         major(dev), minor(dev), places[i]);
+		bytes = read_sysfs_number(path);
+	}
+	return bytes;
+}
+
+static uint32_t statx_align(int fd)
+{
+	struct statx stx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) < 0 ||
+	    !(stx.stx_mask & STATX_DIOALIGN))
+		return 0;
+	return stx.stx_dio_offset_align > stx.stx_dio_mem_align ? stx.stx_dio_offset_align
+	                                                        : stx.stx_dio_mem_align;
+}
+
+static uint32_t find_align(int fd, const struct stat *st, uint32_t block_bytes)
+{
+	uint32_t align = statx_align(fd);
+	struct statfs fs;
+	int sector;
+
+	if (align)
+		return align;
+	if (S_ISBLK(st->st_mode))
+		return ioctl(fd, BLKSSZGET, &sector) == 0 ? (uint32_t)sector : ALIGN_SAFE;
+	align = device_block_bytes(st->st_dev);
+	if (align)
+		return align;
+	if (fstatfs(fd, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC)
+		return (uint32_t)fs.f_bsize;
+	return block_bytes % ALIGN_SAFE == 0 ? ALIGN_SAFE : ALIGN_LEAST;
+}
+
+/* Open without O_DIRECT for the reason that is set, or fail where it is demanded. */
+static int settle_for_buffered(struct file *file, const struct target *target,
+                               const struct file_wish *wish, struct err *err)
+{
+	file_close(file);
+	if (wish->direct == DIRECT_TRUE)
+		return err_set(err, ERR_TARGET,
+		               "cannot use direct I/O on '%s': %s (direct: auto goes on through "
+		               "the page cache)",
+		               name_of(target, wish), file->direct_reason);
+	file->direct = false;
+	file->align = 1;
+	file->fd = open_as_wished(target, wish, false);
+	return file->fd < 0 ? explain_open(target, wish, errno, err) : 0;
+}
+
+/* Look at what was opened: kind, size. */
+static int inspect(struct file *file, const struct target *target, const struct file_wish *wish,
+                   struct stat *st, struct err *err)
+{
+	if (fstat(file->fd, st) < 0)
+		return err_sys(err, ERR_TARGET, errno, "cannot look at '%s'",
+		               name_of(target, wish));
+	if (!S_ISREG(st->st_mode) && !S_ISBLK(st->st_mode))
+		return err_set(err, ERR_TARGET, "'%s' is neither a file nor a block device",
+		               name_of(target, wish));
+
+	off_t size = S_ISBLK(st->st_mode) ? lseek(file->fd, 0, SEEK_END) : st->st_size;
+
+	file->size_bytes = size > 0 ? (uint64_t)size : 0;
+	return 0;
+}
+
+/* O_DIRECT was taken at open: does its alignment suit? */
+static int settle_alignment(struct file *file, const struct target *target,
+                            const struct file_wish *wish, const struct stat *st, struct err *err)
+{
+	uint32_t align = find_align(file->fd, st, wish->block_bytes);
+
+	if (wish->block_bytes % align) {
+		set_reason(file, "blocks of %u bytes do not suit its alignment of %u bytes",
+		           wish->block_bytes, align);
+		return settle_for_buffered(file, target, wish, err);
+	}
+	file->direct = true;
+	file->align = align;
+	set_reason(file, "O_DIRECT taken, alignment %u bytes", align);
+	return 0;
+}
+
+/* Open, with O_DIRECT if wished and possible. *direct: whether it is open so. */
+static int negotiate_open(struct file *file, const struct target *target,
+                          const struct file_wish *wish, bool *direct, struct err *err)
+{
+	*direct = wish->direct != DIRECT_FALSE;
+	file->fd = open_as_wished(target, wish, *direct);
+	if (file->fd >= 0)
+		return 0;
+
+	int errnum = errno;
+
+	if (!*direct || errnum == ENOENT || errnum == EBUSY)
+		return explain_open(target, wish, errnum, err);
+	*direct = false;
+	set_reason(file, "O_DIRECT refused at open: %s", strerror(errnum));
+	/* Where an open without it fails too, that error is the better one. */
+	file->fd = open_as_wished(target, wish, false);
+	if (file->fd < 0)
+		return explain_open(target, wish, errno, err);
+	return wish->direct == DIRECT_TRUE ? settle_for_buffered(file, target, wish, err) : 0;
+}
+
+/* A path of the user's may be a pipe, whose open would wait for ever. */
+static int check_existing(const struct target *target, const char *name, struct err *err)
+{
+	struct stat st;
+
+	if (fstatat(target->dirfd, name, &st, 0) < 0)
+		return err_sys(err, ERR_TARGET, errno, "cannot use the file '%s'", name);
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return err_set(err, ERR_TARGET, "'%s' is neither a file nor a block device", name);
+	return 0;
+}
+
+int file_open(struct file *file, const struct target *target, const struct file_wish *wish,
+              struct err *err)
+{
+	struct stat st;
+	bool direct;
+
+	assert(wish->block_bytes > 0);
+	*file = (struct file){.fd = -1, .align = 1};
+	if (wish->name && wish->existing && check_existing(target, wish->name, err) < 0)
+		return -1;
+	if (negotiate_open(file, target, wish, &direct, err) < 0)
+		return -1;
+
+	int ret = inspect(file, target, wish, &st, err);
+
+	if (ret == 0 && direct)
+		ret = settle_alignment(file, target, wish, &st, err);
+	else if (ret == 0 && wish->direct == DIRECT_FALSE)
+		set_reason(file, "direct: false");
+	if (ret < 0)
+		file_close(file);
+	return ret;
+}
+
+/* One request through O_DIRECT: bytes moved, or -errno. */
+static ssize_t try_request(const struct file *file, const struct file_wish *wish, uint64_t offset)
+{
+	size_t arena_size = (wish->block_bytes + TRY_ALIGN - 1) / TRY_ALIGN * TRY_ALIGN;
+	CLEANUP(mem) void *buf = aligned_alloc(TRY_ALIGN, arena_size);
+	off_t size = lseek(file->fd, 0, SEEK_END);
+	bool write = wish->name && !wish->existing &&
+	             (size < 0 || (uint64_t)size < offset + wish->block_bytes);
+
+	if (!buf)
+		return -ENOMEM;
+	memset(buf, 0, arena_size);
+
+	ssize_t ret = write ? pwrite(file->fd, buf, wish->block_bytes, (off_t)offset)
+	                    : pread(file->fd, buf, wish->block_bytes, (off_t)offset);
+
+	if (ret < 0)
+		return -errno;
+	/* A file of ours that stays longer than it was does no harm. */
+	if (write && ftruncate(file->fd, size) < 0)
+		return ret;
+	return ret;
+}
+
+int file_try_direct(struct file *file, const struct target *target, const struct file_wish *wish,
+                    uint64_t offset, struct err *err)
+{
+	if (!file->direct)
+		return 0;
+
+	ssize_t ret = try_request(file, wish, offset);
+
+	/* Any other error is the storage's, which the test will meet and count. */
+	if (ret != -EINVAL && ret != -EOPNOTSUPP && ret != -ENOSYS)
+		return 0;
+	set_reason(file, "the first request with O_DIRECT was refused: %s", strerror((int)-ret));
+	return settle_for_buffered(file, target, wish, err);
+}
+
+bool file_supports_nowait(int fd)
+{
+	CLEANUP(mem) void *buf = aligned_alloc(TRY_ALIGN, TRY_ALIGN);
+	struct iovec iov = {.iov_base = buf, .iov_len = ALIGN_SAFE};
+
+	/*
+	 * EAGAIN and data are both a yes; a kernel without the call tells nothing. (libc's
+	 * preadv2 would turn that ENOSYS into EOPNOTSUPP.)
+	 */
+	return !buf || syscall(SYS_preadv2, fd, &iov, 1L, 0L, 0L, RWF_NOWAIT) >= 0 ||
+	       errno != EOPNOTSUPP;
+}
+
+bool file_has_hole(int fd, uint64_t offset, uint64_t bytes)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+
+	off_t hole = lseek(fd, (off_t)offset, SEEK_HOLE);
+
+	return hole < 0 ? errno == ENXIO : (uint64_t)hole < offset + bytes;
+}
+
+void file_drop_cache(int fd)
+{
+	fdatasync(fd);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+void file_close(struct file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}
