@@ -1,0 +1,378 @@
+#!/usr/bin/env bats
+# What is printed where: the log, result lines, the summary, the files, the help.
+
+load lib
+
+simple() { # [KEYS]
+	directory >/dev/null
+	plan <<-END
+		version: 1
+		target: $T/dir
+		size: 16MiB
+		ramp_time: 0
+		runtime: 300ms
+		tests: [{name: t, rw: randread, bs: 4KiB${1:+, $1}}]
+	END
+}
+
+# The longest silence between lines of $T/out while COMMAND ran, in seconds
+longest_silence() { # COMMAND...
+	"$PYTHON" - "$T/out" "$@" <<-'END'
+		import subprocess, sys, time
+		worst, last = 0, time.monotonic()
+		run = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+		with open(sys.argv[1], 'wb') as out:
+		    for line in run.stdout:
+		        now = time.monotonic()
+		        worst, last = max(worst, now - last), now
+		        out.write(line)
+		worst = max(worst, time.monotonic() - last)
+		if run.wait():
+		    sys.exit('exit status %d' % run.returncode)
+		print('%.1f' % worst)
+	END
+}
+
+@test "in a pipe: a line at least every 10 s, no carriage return, no escape" {
+	simple "runtime: 23s, rate_iops: 20"
+	within "$(longest_silence "$pvcbench" run "$T/plan.yaml")" 0 11
+	! grep -q $'[\r\e]' "$T/out"
+	grep -q '^pvcbench-result: ' "$T/out"
+	# rate, latency, ETA
+	grep -Ev '^pvcbench-result' "$T/out" | grep -Eq '[0-9.]+k? ?IOPS|IOPS[ =:]'
+}
+
+@test "in a pipe: a line at least every 10 s while the layout crawls" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 24MiB
+		ramp_time: 0
+		runtime: 200ms
+		tests: [{name: t, rw: randread, bs: 4KiB}]
+	END
+	rules "write hang after=4 count=1"
+	(sleep 13; rules) 3>&- &
+	within "$(longest_silence "$pvcbench" run "$T/plan.yaml")" 0 11
+}
+
+@test "result lines: one per test, JSON, the same as in --out, at most 64 KiB" {
+	simple "rw: [randread, randwrite, randrw]"
+	measure
+	same "$(grep -c '^pvcbench-result: ' "$T/out")" 3
+	grep '^pvcbench-result: ' "$T/out" | sed 's/^pvcbench-result: //' >"$T/lines"
+	within "$(awk '{ if (length($0) > max) max = length($0) } END { print max }' "$T/lines")" 100 65000
+	for n in 1 2 3; do
+		sed -n "${n}p" "$T/lines" >"$T/line.json"
+		valid "$T/line.json"
+		same "$(jq -c '.tests[0] | [.name, .read.ios, .write.ios, .read.lat_ns.p50, .read.lat_ns.histogram]' "$T/line.json")" \
+			"$(jq -c ".tests[$((n - 1))] | [.name, .read.ios, .write.ios, .read.lat_ns.p50, .read.lat_ns.histogram]" "$T/result.json")"
+		same "$(jq '.tests | length' "$T/line.json")" 1
+	done
+	valid "$T/result.json"
+}
+
+@test "result lines stay bounded on spread latencies: the histogram whole, the series thinned" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 16MiB
+		ramp_time: 0
+		runtime: 3s
+		tests: [{name: t, rw: randrw, bs: 4KiB, iodepth: 64, fsync: 3}]
+	END
+	rules "read delay 1 every=2" "read delay 3 every=3" "write delay 7 every=5" "read delay 40 every=7" \
+		"fsync delay 2 every=2" "any delay 11 every=11"
+	measure
+	within "$(awk 'length($0) > max { max = length($0) } END { print max }' "$T/out")" 100 65536
+	grep '^pvcbench-result: ' "$T/out" | sed 's/^pvcbench-result: //' >"$T/line.json"
+	same "$(jq -c .tests[0].read.lat_ns.histogram "$T/line.json")" \
+		"$(jq -c .tests[0].read.lat_ns.histogram "$T/result.json")"
+}
+
+@test "the order: progress, result lines, conditions, table, verdicts, dbench's block" {
+	directory >/dev/null
+	pvcbench run quick --target "$T/dir" --set runtime=100ms --set ramp_time=0 --set size=16MiB
+	exits 0
+	same "$(dbench_block)" 4
+	last=$(grep -n '^pvcbench-result: ' "$T/out" | tail -1 | cut -d: -f1)
+	block=$(grep -n 'Dbench Summary' "$T/out" | cut -d: -f1)
+	conditions=$(sed -n "$last,\$p" "$T/out" | grep -Ein 'kernel' | head -1 | cut -d: -f1)
+	within $((last + conditions)) "$last" "$block"
+	sed -n "$last,${block}p" "$T/out" | grep -q "$T/dir"
+	sed -n "$last,${block}p" "$T/out" | grep -Eq 'p99'
+	# nine rows
+	for name in read-iops write-iops read-bw write-bw read-latency write-latency read-seq write-seq mixed; do
+		sed -n "$last,${block}p" "$T/out" | grep -Eq "^ *$name "
+	done
+}
+
+@test "stderr is empty when all is well" {
+	simple
+	measure
+	same "$(cat "$T/err")" ""
+}
+
+@test "--quiet: nothing between a test's start and end" {
+	simple "runtime: 12s, rate_iops: 20"
+	measure --quiet
+	within "$(sed '/^pvcbench-result/,$d' "$T/out" | wc -l)" 0 4
+	dbench_block
+}
+
+@test "the termination message: summary and headlines, at most 4096 bytes" {
+	directory >/dev/null
+	: >"$T/message"
+	export PVCBENCH_TERMINATION_LOG=$T/message
+	pvcbench run quick --target "$T/dir" --set runtime=50ms --set ramp_time=0 --set size=8MiB
+	exits 0
+	within "$(wc -c <"$T/message")" 100 4096
+	grep -q read-iops "$T/message"
+	grep -q 'Random Read/Write IOPS' "$T/message"
+}
+
+@test "the termination message of many tests is still at most 4096 bytes" {
+	: >"$T/message"
+	export PVCBENCH_TERMINATION_LOG=$T/message
+	simple "iodepth: [1,2,3,4,5,6,7,8,9,10], bs: [512,1KiB,2KiB,4KiB,8KiB,16KiB], runtime: 10ms, name: a-name-that-is-rather-long-for-a-test"
+	sed -i 's/name: t, //' "$T/plan.yaml"
+	measure
+	within "$(wc -c <"$T/message")" 1000 4096
+}
+
+@test "the termination message of a failure says why; no file is made for it" {
+	: >"$T/message"
+	export PVCBENCH_TERMINATION_LOG=$T/message
+	pvcbench run quick --target "$T/nowhere"
+	exits 3
+	grep -q "$T/nowhere" "$T/message"
+	export PVCBENCH_TERMINATION_LOG=$T/absent
+	pvcbench run quick --target "$T/nowhere"
+	exits 3
+	[ ! -e "$T/absent" ]
+}
+
+@test "on a terminal: one live line, no result lines" {
+	need script
+	simple "runtime: 2s"
+	script -qec "'$pvcbench' run '$T/plan.yaml'" "$T/typescript" </dev/null >"$T/out" 3>&-
+	grep -q $'\r[^\n]' "$T/typescript"
+	! grep -q '^pvcbench-result' "$T/typescript"
+	tr -d '\r' <"$T/typescript" | grep -q 'Dbench Summary'
+}
+
+@test "dbench's variables, with no arguments and with fio" {
+	[ ! -e /etc/pvcbench/plan.yaml ] || skip "there is an /etc/pvcbench/plan.yaml"
+	directory >/dev/null
+	export DBENCH_MOUNTPOINT=$T/dir FIO_SIZE=16M FIO_OFFSET_INCREMENT=1M FIO_DIRECT=0 DBENCH_QUICK=yes
+	LIMIT=120
+	start
+	await 20 grep -q . "$T/out"
+	await 20 sizes_reach 16777216
+	kill -TERM $pid
+	ends 10
+	exits 143
+	grep -Eq 'read-iops|dbench' "$T/out"
+	start fio
+	await 20 sizes_reach 16777216
+	kill -TERM $pid
+	ends 10
+	exits 143
+	grep '^pvcbench-result: ' "$T/out" | sed 's/^pvcbench-result: //;q' >"$T/line.json"
+	holds '.run.plan == "dbench" and .tests[0].direct == false and .tests[0].iodepth == 64' "$T/line.json"
+	empty "$T/dir"
+}
+
+sizes_reach() { # BYTES
+	[ "$(find "$T/dir" -type f -printf '%s\n' | sort -n | tail -1)" = "$1" ]
+}
+
+@test "DBENCH_QUICK leaves the last five tests out" {
+	[ ! -e /etc/pvcbench/plan.yaml ] || skip "there is an /etc/pvcbench/plan.yaml"
+	directory >/dev/null
+	export DBENCH_MOUNTPOINT=$T/dir DBENCH_QUICK=yes FIO_SIZE=8M
+	pvcbench run --set runtime=50ms --set ramp_time=0
+	exits 0
+	same "$(grep -c '^pvcbench-result: ' "$T/out")" 4
+	same "$(dbench_block)" 1
+	unset DBENCH_QUICK
+	pvcbench run --set runtime=50ms --set ramp_time=0 --set offset_increment=1MiB
+	exits 0
+	same "$(grep -c '^pvcbench-result: ' "$T/out")" 9
+	same "$(dbench_block)" 4
+}
+
+@test "every subcommand has --help, on stdout, exit 0" {
+	for command in run check doctor plans version; do
+		pvcbench $command --help
+		exits 0
+		grep -q "$command" "$T/out"
+		same "$(cat "$T/err")" ""
+	done
+	for word in --help -h help; do
+		pvcbench $word
+		exits 0
+		grep -q doctor "$T/out"
+	done
+}
+
+@test "usage errors are exit 2, on stderr" {
+	for args in "nonsense" "run --nonsense" "run a b" "run --set" "run --set x" "run --out" "check" \
+		"plans nonsense" "version extra" "--nonsense"; do
+		pvcbench $args
+		exits 2 || { echo "args: $args"; return 1; }
+		[ -s "$T/err" ]
+		same "$(cat "$T/out")" ""
+	done
+}
+
+@test "an unknown word is told with the nearest known one" {
+	pvcbench chekc
+	exits 2
+	says "check"
+	pvcbench run qick
+	exits 2
+	says "quick"
+}
+
+@test "version" {
+	pvcbench version
+	exits 0
+	grep -Eq '[0-9]+\.[0-9]+\.[0-9]+' "$T/out"
+}
+
+@test "plans lists the built-in ones and prints one" {
+	pvcbench plans
+	exits 0
+	for name in aca cce dbench dbench-cce dd etcd quick sweep; do
+		grep -Eq "(^|\s)$name(\s|$)" "$T/out"
+	done
+	pvcbench plans cce
+	exits 0
+	cp "$T/out" "$T/plan.yaml"
+	grep -q '^version: 1' "$T/out"
+	pvcbench check "$T/plan.yaml" --target "$T"
+	exits 0
+}
+
+@test "every built-in plan runs, shortened" {
+	tmpfs 700M
+	cd "$mnt"
+	LIMIT=120
+	pvcbench plans
+	names=$(awk '{ print $1 }' "$T/out" | grep -E '^[a-z-]+$')
+	[ "$(wc -w <<<"$names")" -ge 8 ]
+	for name in $names; do
+		echo "plan: $name"
+		pvcbench plans "$name"
+		exits 0
+		# a plan for several mounts takes one here; a probe's count stands for its time
+		pvcbench run "$name" --target "$mnt" --set runtime=50ms --set ramp_time=0 --set size=32MiB \
+			--set offset_increment=1MiB --set loops=0 --out "$T/result.json"
+		exits 0
+		holds 'all(.tests[]; .status == "ok")'
+		valid "$T/result.json"
+		empty "$mnt"
+	done
+}
+
+@test "check says what would run and touches nothing" {
+	need_strace
+	simple "rw: [randread, randwrite], runtime: 20s"
+	: >"$T/dir/there"
+	touch -d '2001-01-01' "$T/dir"
+	before=$(stat -c '%Y %Z %s' "$T/dir")
+	WRAP=(strace -f -o "$T/trace" -e
+		"trace=openat,open,creat,mkdir,mkdirat,unlink,unlinkat,rename,write,pwrite64,fallocate,ftruncate,truncate,io_uring_enter,io_submit,utimensat,mknod,mknodat,link,linkat,symlink")
+	pvcbench check "$T/plan.yaml"
+	exits 0
+	says "t-randread"
+	says "t-randwrite"
+	says "16 ?MiB"
+	says "40 ?s|0:40|00:40"
+	same "$(stat -c '%Y %Z %s' "$T/dir")" "$before"
+	! grep -E 'O_CREAT|O_WRONLY|O_RDWR|creat\(|mkdir|unlink|rename|fallocate|truncate|io_submit|pwrite' "$T/trace" |
+		grep -v '/dev/'
+	! grep -E 'write\(' "$T/trace" | grep -Ev 'write\([12],'
+}
+
+@test "check of a plan with an error is exit 2, of a bad target 3, of a refused one 4" {
+	simple "nonsense: 1"
+	pvcbench check "$T/plan.yaml"
+	exits 2
+	pvcbench check cce --target "$T/nowhere"
+	exits 3
+	loop_device 64M
+	pvcbench check cce --target "$loop"
+	exits 4
+}
+
+@test "check names the size that will be shrunk" {
+	loop_fs ext4 300M
+	pvcbench check cce --target "$mnt"
+	exits 0
+	says "10 ?GiB"
+	empty "$mnt"
+}
+
+@test "doctor says what this pod can do" {
+	directory >/dev/null
+	pvcbench doctor "$T/dir"
+	exits 0
+	for word in io_uring libaio O_DIRECT; do
+		grep -q "$word" "$T/out"
+	done
+	empty "$T/dir"
+	pvcbench doctor
+	exits 0
+}
+
+@test "doctor names the remedy where something is refused" {
+	need_tool refuse
+	directory >/dev/null
+	WRAP=("$tools/refuse" io_uring_setup=EPERM --)
+	pvcbench doctor "$T/dir"
+	exits 0
+	says "seccomp"
+}
+
+@test "the conditions: file system, options, device, kernel, node" {
+	loop_fs ext4
+	simple
+	export PVCBENCH_NODE=the-node
+	measure --target "$mnt"
+	holds ".conditions | .target == \"$mnt\" and .fs == \"ext4\" and .node == \"the-node\""
+	holds ".conditions.kernel == \"$(uname -r)\""
+	holds '.conditions | .cpus > 0 and .memory_bytes > 1000000 and (.mount_options | test("rw"))'
+	holds ".conditions.device | test(\"$(basename "$loop")\")"
+	says the-node
+	says ext4
+}
+
+@test "numbers add up: the histogram, the mean, the series" {
+	simple "runtime: 2s, iodepth: 4"
+	measure
+	"$PYTHON" - "$T/result.json" <<-'END'
+		import json, sys
+		test = json.load(open(sys.argv[1]))['tests'][0]
+		read = test['read']
+		series = read['series']
+		ios = series['ios'] if isinstance(series, dict) else [s[0] if isinstance(s, list) else s['ios'] for s in series]
+		assert sum(ios) == read['ios'], (sum(ios), read['ios'])
+		# Little's law: what is outstanding is rate times latency
+		depth = read['iops'] * read['lat_ns']['mean'] / 1e9
+		assert 3.3 < depth < 4.05, depth
+		p = [read['lat_ns'][k] for k in ('min', 'p50', 'p90', 'p95', 'p99', 'max')]
+		assert p == sorted(p), p
+	END
+}
+
+@test "values come from the environment" {
+	simple
+	export SIZE_OF_FILE=8MiB
+	sed -i 's/size: 16MiB/size: ${SIZE_OF_FILE}/' "$T/plan.yaml"
+	measure
+	holds '.tests[0].size == 8388608'
+}
