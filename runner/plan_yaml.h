@@ -6,6 +6,8 @@
 
 #include "plan.h"
 
+#define PLAN_OVERRIDES_MAX 64
+
 /* `--set KEY=VALUE`: VALUE is YAML (a scalar or a list), so `rw=[read,write]` multiplies. */
 struct plan_override {
 	const char *key; /* "runtime" (of every test, whatever the plan says) or "tests.NAME.KEY" */

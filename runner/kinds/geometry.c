@@ -1,0 +1,156 @@
+/*
+ * Sizes are shrunk, never the free space exceeded. Jobs that share a file lie
+ * `offset_increment` apart in it; jobs with a file each start at `offset` in
+ * theirs. When the sum does not fit, region, offset and increment shrink by one
+ * factor, so that the layout stays the plan's.
+ */
+#include "kinds/geometry.h"
+
+#include "base/units.h"
+
+/* Buffers may take this share of the memory there is. */
+#define MEMORY_SHARE 2
+
+static uint64_t size_asked(const struct test *test, const struct target *target,
+                           const struct host *host)
+{
+	switch (test->size.unit) {
+	case SIZE_PERCENT_FREE:
+		return target_budget(target) / 100 * test->size.value;
+	case SIZE_X_MEMORY:
+		return host->memory_bytes * test->size.value;
+	case SIZE_BYTES:
+		break;
+	}
+	return test->size.value;
+}
+
+static uint64_t down_to_blocks(uint64_t bytes, const struct test *test)
+{
+	return bytes / test->bs * test->bs;
+}
+
+/* What the files take in all. */
+static uint64_t sum(const struct geometry *g, const struct test *test)
+{
+	if (g->files > 1)
+		return g->files * (g->offset + g->size);
+	return g->offset + (test->numjobs - 1) * g->increment + g->size;
+}
+
+static uint64_t scaled(uint64_t bytes, double factor, const struct test *test)
+{
+	return down_to_blocks((uint64_t)((double)bytes * factor), test);
+}
+
+static void shrink(struct geometry *g, const struct test *test, uint64_t space)
+{
+	double factor = (double)space / (double)sum(g, test);
+
+	g->offset = scaled(g->offset, factor, test);
+	g->increment = scaled(g->increment, factor, test);
+	g->size = scaled(g->size, factor, test);
+}
+
+static int lower_depth(struct geometry *g, const struct test *test, const struct host *host,
+                       struct err *err)
+{
+	uint64_t memory = host->memory_bytes / MEMORY_SHARE, per_depth = test->numjobs * test->bs;
+	char has[UNITS_TEXT_MAX], needs[UNITS_TEXT_MAX];
+
+	g->iodepth = test->iodepth;
+	if (!memory || g->iodepth * per_depth <= memory)
+		return 0;
+	units_format_size(memory, has);
+	units_format_size(g->iodepth * per_depth, needs);
+	g->iodepth = memory / per_depth;
+	if (!g->iodepth)
+		return err_set(err, ERR_TARGET,
+		               "buffers of %s do not fit into half of the memory, %s (lower bs or "
+		               "numjobs, or raise the memory limit)",
+		               needs, has);
+	snprintf(g->depth_note, sizeof(g->depth_note),
+	         "iodepth lowered from %llu to %llu: buffers of %s do not fit into half of the "
+	         "memory, %s",
+	         (unsigned long long)test->iodepth, (unsigned long long)g->iodepth, needs, has);
+	return 0;
+}
+
+static int no_space(const struct test *test, const struct target *target, struct err *err)
+{
+	char free[UNITS_TEXT_MAX], reserve[UNITS_TEXT_MAX], block[UNITS_TEXT_MAX];
+
+	return err_set(
+	        err, ERR_TARGET,
+	        "no space on '%s': %s free, of which %s stay free, do not hold %llu job(s) of "
+	        "one block of %s (free space or use a larger volume)",
+	        target->path, units_format_size(target->free_bytes, free),
+	        units_format_size(target->reserve_bytes, reserve),
+	        (unsigned long long)test->numjobs, units_format_size(test->bs, block));
+}
+
+/* What is left for this test when the run's other files keep their place. */
+static uint64_t space_left(const struct geometry *g, const struct target *target)
+{
+	uint64_t space = target_budget(target);
+
+	for (unsigned i = g->files; i < TARGET_FILES_MAX; i++)
+		space -= min_u64(space, target->laid_out_bytes[i]);
+	return space;
+}
+
+int geometry_fit(struct geometry *g, const struct test *test, const struct target *target,
+                 const struct host *host, struct err *err)
+{
+	uint64_t space;
+	char asked[UNITS_TEXT_MAX], used[UNITS_TEXT_MAX], left[UNITS_TEXT_MAX];
+
+	*g = (struct geometry){
+	        .size_asked = size_asked(test, target, host),
+	        .offset = test->offset,
+	        .increment = test->file_per_job ? 0 : test->offset_increment,
+	        .files = test->file_per_job ? (unsigned)test->numjobs : 1,
+	};
+	g->size = g->size_asked;
+	space = space_left(g, target);
+	if (sum(g, test) > space) {
+		shrink(g, test, space);
+		snprintf(
+		        g->size_note, sizeof(g->size_note),
+		        "size shrunk from %s to %s: the volume can take %s for the files of a test",
+		        units_format_size(g->size_asked, asked), units_format_size(g->size, used),
+		        units_format_size(space, left));
+	}
+	if (g->size < test->bs)
+		return no_space(test, target, err);
+	g->file_bytes = sum(g, test) / g->files;
+	return lower_depth(g, test, host, err);
+}
+
+int geometry_fit_existing(struct geometry *g, const struct test *test, uint64_t file_bytes,
+                          const struct host *host, struct err *err)
+{
+	*g = (struct geometry){
+	        .offset = test->offset,
+	        .increment = test->offset_increment,
+	        .files = 1,
+	        .file_bytes = file_bytes,
+	};
+	uint64_t last = g->offset + (test->numjobs - 1) * g->increment;
+
+	g->size_asked = test->size.unit == SIZE_BYTES ? test->size.value : file_bytes;
+	g->size = min_u64(g->size_asked, file_bytes > last ? file_bytes - last : 0);
+	if (g->size < test->bs)
+		return err_set(
+		        err, ERR_TARGET,
+		        "'%s' of %llu bytes is too small: the last job starts at %llu and needs a "
+		        "block of %llu bytes (it is never extended)",
+		        test->filename, (unsigned long long)file_bytes, (unsigned long long)last,
+		        (unsigned long long)test->bs);
+	return lower_depth(g, test, host, err);
+}
+
+uint64_t geometry_region(const struct geometry *g, unsigned job)
+{
+	return g->offset + (g->files > 1 ? 0 : job * g->increment);
+}

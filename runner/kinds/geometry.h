@@ -1,0 +1,39 @@
+/*
+ * What of a block test fits: the size of its files, the region of each job, the
+ * depth that memory carries. Pure: it looks at nothing but its arguments.
+ */
+#ifndef PVCBENCH_GEOMETRY_H
+#define PVCBENCH_GEOMETRY_H
+
+#include "io/host.h"
+#include "io/target.h"
+#include "plan.h"
+
+#define GEOMETRY_NOTE_MAX 256
+
+struct geometry {
+	uint64_t size_asked, size; /* bytes of a job's region */
+	uint64_t offset,
+	        increment;   /* region of job j: offset + j * increment (in its own file: offset) */
+	unsigned files;      /* 1, or one per job */
+	uint64_t file_bytes; /* each file's length */
+	uint64_t iodepth;
+	char size_note[GEOMETRY_NOTE_MAX];  /* how the size was shrunk; "" when it was not */
+	char depth_note[GEOMETRY_NOTE_MAX]; /* how the depth was lowered; "" when it was not */
+};
+
+/*
+ * Fit the test to what the target can hold. ERR_TARGET when not even one block
+ * per job fits, or not one request per job into memory.
+ */
+int geometry_fit(struct geometry *geometry, const struct test *test, const struct target *target,
+                 const struct host *host, struct err *err);
+
+/* The same for a user's file of this size, which is never extended. */
+int geometry_fit_existing(struct geometry *geometry, const struct test *test, uint64_t file_bytes,
+                          const struct host *host, struct err *err);
+
+/* Where the region of a job starts in its file. */
+uint64_t geometry_region(const struct geometry *geometry, unsigned job);
+
+#endif

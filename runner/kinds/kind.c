@@ -1,0 +1,19 @@
+/*
+ * The kinds of test there are.
+ */
+#include "kinds/kind.h"
+
+#include <string.h>
+
+const struct kind *const kinds[] = {
+        &kind_block,
+        NULL,
+};
+
+const struct kind *kind_find(const char *name)
+{
+	for (unsigned i = 0; kinds[i]; i++)
+		if (!strcmp(kinds[i]->name, name))
+			return kinds[i];
+	return NULL;
+}

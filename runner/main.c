@@ -1,0 +1,247 @@
+/*
+ * The command line: a table of subcommands.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "doctor.h"
+#include "run.h"
+
+struct command {
+	const char *name;
+	const char *usage; /* behind the name */
+	const char *help;
+	int (*fn)(const struct command *command, int argc, char **argv);
+};
+
+static int usage_error(const struct command *command)
+{
+	fprintf(stderr, "usage: pvcbench %s %s (see pvcbench %s --help)\n", command->name,
+	        command->usage, command->name);
+	return ERR_PLAN;
+}
+
+static int print_help(const struct command *command)
+{
+	printf("usage: pvcbench %s %s\n\n%s", command->name, command->usage, command->help);
+	return 0;
+}
+
+/* ---- options of run and check ---- */
+
+struct options {
+	struct run_options run;
+	struct plan_override overrides[PLAN_OVERRIDES_MAX];
+	char target[PLAN_PATH_MAX + 2];
+	bool help;
+};
+
+static int add_override(struct options *o, const char *key, const char *value, const char *from)
+{
+	if (o->run.n_overrides == PLAN_OVERRIDES_MAX) {
+		fprintf(stderr, "pvcbench: at most %d --set\n", PLAN_OVERRIDES_MAX);
+		return -1;
+	}
+	o->overrides[o->run.n_overrides++] =
+	        (struct plan_override){.key = key, .value = value, .from = from};
+	return 0;
+}
+
+/* KEY=VALUE, cut in place. */
+static int add_set(struct options *o, char *text)
+{
+	char *equals = strchr(text, '=');
+
+	if (!equals || equals == text) {
+		fprintf(stderr, "pvcbench: --set '%s': not KEY=VALUE\n", text);
+		return -1;
+	}
+	*equals = '\0';
+	return add_override(o, text, equals + 1, "--set");
+}
+
+static int take_option(struct options *o, int option)
+{
+	switch (option) {
+	case 't':
+		snprintf(o->target, sizeof(o->target), "'%s'", optarg);
+		return add_override(o, "target", o->target, "--target");
+	case 's':
+		return add_set(o, optarg);
+	case 'o':
+		o->run.out_path = optarg;
+		return 0;
+	case 'q':
+		o->run.quiet = true;
+		return 0;
+	case 'h':
+		o->help = true;
+		return 0;
+	}
+	return -1; /* getopt has said what is wrong */
+}
+
+/* The operand is the plan. */
+static int read_options(struct options *o, const struct option *known, int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0)
+		if (take_option(o, option))
+			return -1;
+	if (argc - optind > 1) {
+		fprintf(stderr, "pvcbench: one plan, not '%s' too\n", argv[optind + 1]);
+		return -1;
+	}
+	o->run.plan = argv[optind];
+	o->run.overrides = o->overrides;
+	return 0;
+}
+
+/* ---- commands ---- */
+
+static int command_run(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"target", required_argument, NULL, 't'}, {"set", required_argument, NULL, 's'},
+	        {"out", required_argument, NULL, 'o'},    {"quiet", no_argument, NULL, 'q'},
+	        {"help", no_argument, NULL, 'h'},         {0},
+	};
+	struct options options = {0};
+
+	if (read_options(&options, known, argc, argv))
+		return usage_error(command);
+	return options.help ? print_help(command) : run_plan(&options.run);
+}
+
+static int command_check(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"target", required_argument, NULL, 't'},
+	        {"set", required_argument, NULL, 's'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
+	};
+	struct options options = {0};
+
+	if (read_options(&options, known, argc, argv))
+		return usage_error(command);
+	return options.help ? print_help(command) : run_check(&options.run);
+}
+
+/* For commands whose only option is --help: the operand, at most one. -1: a usage error, 1: help.
+ */
+static int one_operand(const struct command *command, int argc, char **argv, const char **operand)
+{
+	static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		if (option != 'h')
+			return -1;
+		print_help(command);
+		return 1;
+	}
+	*operand = argv[optind];
+	return argc - optind > 1 ? -1 : 0;
+}
+
+static int command_doctor(const struct command *command, int argc, char **argv)
+{
+	const char *path = NULL;
+	struct err err;
+	int ret = one_operand(command, argc, argv, &path);
+
+	if (ret)
+		return ret < 0 ? usage_error(command) : 0;
+	if (!doctor_run(path, stdout, &err))
+		return 0;
+	fprintf(stderr, "pvcbench: %s\n", err.text);
+	return (int)err.class;
+}
+
+static int command_plans(const struct command *command, int argc, char **argv)
+{
+	const struct plan_builtin *plan;
+	const char *name = NULL;
+	int ret = one_operand(command, argc, argv, &name);
+
+	if (ret)
+		return ret < 0 ? usage_error(command) : 0;
+	if (!name) {
+		for (plan = plan_builtins; plan->name; plan++)
+			puts(plan->name);
+		return 0;
+	}
+	plan = plan_builtin_find(name);
+	if (!plan) {
+		fprintf(stderr, "pvcbench: no plan '%s' (pvcbench plans lists them)\n", name);
+		return ERR_PLAN;
+	}
+	fwrite(plan->text, 1, plan->size, stdout);
+	return 0;
+}
+
+static int command_version(const struct command *command, int argc, char **argv)
+{
+	const char *operand = NULL;
+	int ret = one_operand(command, argc, argv, &operand);
+
+	if (ret || operand)
+		return ret > 0 ? 0 : usage_error(command);
+	printf("pvcbench %s\n", PVCBENCH_VERSION);
+	return 0;
+}
+
+static const struct command commands[] = {
+        {"run", "[PLAN] [--target PATH] [--set KEY=VALUE]... [--out FILE] [--quiet]",
+         "Run a plan and print what was measured.\n"
+         "  PLAN             a built-in plan's name or a file; without it "
+         "/etc/pvcbench/plan.yaml,\n"
+         "                   else dbench's variables with the plan dbench, else the plan cce\n"
+         "  --target PATH    the directory or block device to measure\n"
+         "  --set KEY=VALUE  set a key of every test; tests.NAME.KEY of one test\n"
+         "  --out FILE       write the whole result as JSON\n"
+         "  --quiet          no progress while a test runs\n",
+         command_run},
+        {"check", "[PLAN] [--target PATH] [--set KEY=VALUE]...",
+         "Say what a plan would do: time, bytes written, concessions. Touches nothing.\n",
+         command_check},
+        {"doctor", "[PATH]",
+         "Say what this pod can do and, with PATH, what that volume can do, with a remedy for\n"
+         "each limit. On PATH a directory is made, one file in it tried, and both removed.\n",
+         command_doctor},
+        {"plans", "[NAME]", "List the built-in plans, or print one.\n", command_plans},
+        {"version", "", "Print the version.\n", command_version},
+};
+
+static int print_commands(FILE *out)
+{
+	fprintf(out, "usage: pvcbench COMMAND ... (without one: run)\n\n");
+	for (unsigned i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  pvcbench %s %s\n", commands[i].name, commands[i].usage);
+	fprintf(out, "\npvcbench COMMAND --help tells more.\n");
+	return out == stdout ? 0 : ERR_PLAN;
+}
+
+/* dbench's image is started with nothing or with the one word "fio". */
+static bool means_run(int argc, char **argv)
+{
+	return argc < 2 || (argc == 2 && !strcmp(argv[1], "fio"));
+}
+
+int main(int argc, char **argv)
+{
+	char *run_alone[] = {"run", NULL};
+
+	if (means_run(argc, argv))
+		return commands[0].fn(&commands[0], 1, run_alone);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return print_commands(stdout);
+	for (unsigned i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].fn(&commands[i], argc - 1, argv + 1);
+	fprintf(stderr, "pvcbench: no command '%s'\n", argv[1]);
+	return print_commands(stderr);
+}

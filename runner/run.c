@@ -1,0 +1,485 @@
+/*
+ * A run, in order:
+ *
+ *	plan -> targets -> check of all tests -> each test: run, judge, print -> summary
+ *
+ * Up to the end of the checks nothing is touched. From then on whatever was
+ * measured is printed and what was made is removed, whether a test fails or a
+ * signal comes. SIGTERM, SIGINT and SIGHUP set a flag that the running test
+ * looks at.
+ *
+ * Without a plan's name the plan is /etc/pvcbench/plan.yaml where that exists,
+ * else dbench's when one of its variables is set, else cce.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/units.h"
+#include "base/workers.h"
+#include "dbench.h"
+#include "kinds/kind.h"
+#include "out/json.h"
+#include "out/progress.h"
+#include "out/text.h"
+#include "verdict.h"
+
+#define PLAN_MOUNTED "/etc/pvcbench/plan.yaml"
+#define PLAN_DEFAULT "cce"
+#define TARGETS_MAX  64
+#define REMOVE_NS    (20 * NSEC_PER_SEC)
+
+struct run {
+	const struct run_options *options;
+	struct plan plan;
+	struct host host;
+	struct target targets[TARGETS_MAX];
+	unsigned n_targets;
+	uint64_t durations_ns[PLAN_TESTS_MAX]; /* of each test, as far as it is known */
+	struct result result;
+	struct progress_view view;
+};
+
+/* The number of the signal that ended the run; 0 until then. */
+static atomic_int stop_signal;
+
+static void on_signal(int signum)
+{
+	if (atomic_exchange(&stop_signal, signum))
+		_exit(128 + signum); /* asked twice */
+}
+
+static void watch_signals(void)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+	static const int ignored[] = {SIGPIPE, SIGXFSZ};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
+	for (unsigned i = 0; i < ARRAY_SIZE(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+}
+
+/* ---- plan and targets ---- */
+
+static const char *plan_name(const struct run_options *options, const struct dbench *dbench)
+{
+	if (options->plan)
+		return options->plan;
+	if (!access(PLAN_MOUNTED, F_OK))
+		return PLAN_MOUNTED;
+	return dbench->asked ? "dbench" : PLAN_DEFAULT;
+}
+
+static int load_plan(struct run *run, struct err *err)
+{
+	const struct run_options *options = run->options;
+	struct plan_override all[DBENCH_OVERRIDES_MAX + PLAN_OVERRIDES_MAX];
+	struct dbench dbench;
+	unsigned n = 0;
+
+	dbench_read(&dbench);
+	const char *name = plan_name(options, &dbench);
+	bool as_dbench = !options->plan && dbench.asked && !strcmp(name, "dbench");
+
+	if (as_dbench)
+		for (; n < dbench.n_overrides; n++)
+			all[n] = dbench.overrides[n];
+	for (unsigned i = 0; i < options->n_overrides; i++)
+		all[n++] = options->overrides[i];
+	if (plan_yaml_load(&run->plan, name, all, n, err))
+		return -1;
+	if (as_dbench && dbench.quick && run->plan.n_tests > DBENCH_QUICK_TESTS)
+		run->plan.n_tests = DBENCH_QUICK_TESTS;
+	return 0;
+}
+
+static struct target *find_target(struct run *run, const char *path)
+{
+	for (unsigned i = 0; i < run->n_targets; i++)
+		if (!strcmp(run->targets[i].path, path))
+			return &run->targets[i];
+	return NULL;
+}
+
+static int open_targets(struct run *run, struct err *err)
+{
+	for (unsigned i = 0; i < run->plan.n_tests; i++) {
+		const struct test *test = &run->plan.tests[i];
+
+		if (find_target(run, test->target))
+			continue;
+		if (run->n_targets == TARGETS_MAX)
+			return err_set(err, ERR_PLAN, "a run takes at most %d targets",
+			               TARGETS_MAX);
+		if (target_init(&run->targets[run->n_targets], test->target, err))
+			return -1;
+		run->n_targets++;
+	}
+	return 0;
+}
+
+static int check_test(struct run *run, const struct test *test, struct preview *preview,
+                      struct err *err)
+{
+	const struct kind *kind = kind_find(test->kind);
+
+	if (!kind)
+		return err_set(err, ERR_PLAN, "%s:%u:%u: kind: '%s' is unknown (known: %s)",
+		               run->plan.name, test->line, test->column, test->kind,
+		               kinds[0]->name);
+	if (kind->check(test, find_target(run, test->target), &run->host, preview, err))
+		return err_wrap(err, "test '%s'", test->name);
+	return 0;
+}
+
+static int check_tests(struct run *run, struct err *err)
+{
+	for (unsigned i = 0; i < run->plan.n_tests; i++) {
+		struct preview preview = {0};
+
+		if (check_test(run, &run->plan.tests[i], &preview, err))
+			return -1;
+		run->durations_ns[i] = preview.duration_ns;
+	}
+	return 0;
+}
+
+/* All that can be known before the first byte is written. */
+static int read_all(struct run *run, struct err *err)
+{
+	host_read(&run->host);
+	if (load_plan(run, err) || open_targets(run, err))
+		return -1;
+	return check_tests(run, err);
+}
+
+static void run_destroy(struct run *run)
+{
+	for (unsigned i = 0; i < run->n_targets; i++)
+		target_destroy(&run->targets[i]);
+	plan_destroy(&run->plan);
+	result_destroy(&run->result);
+}
+
+/* ---- conditions ---- */
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from);
+}
+
+#define COPY(to, from) copy_text(to, sizeof(to), from)
+
+static void describe(const struct run *run, const struct target *target, struct conditions *c)
+{
+	struct mount mount;
+
+	mount_read(&mount, target->path);
+	COPY(c->target, target->path);
+	COPY(c->fs, target->is_block ? "block device" : mount.fs);
+	COPY(c->mount_options, mount.options);
+	COPY(c->mount_source, mount.source);
+	COPY(c->device, mount.device);
+	COPY(c->scheduler, mount.scheduler);
+	c->block_bytes = mount.block_bytes;
+	c->capacity_bytes = target->capacity_bytes;
+	c->free_bytes = target->free_bytes;
+	COPY(c->kernel, run->host.kernel);
+	COPY(c->machine, run->host.machine);
+	COPY(c->node, run->host.node);
+	c->cpus = run->host.cpus;
+	c->memory_bytes = run->host.memory_bytes;
+}
+
+static void stamp_run(struct result *result)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char stamp[32];
+	uint32_t salt = 0;
+
+	gmtime_r(&now, &tm);
+	strftime(result->started, sizeof(result->started), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%dt%H%M%Sz", &tm);
+	if (getrandom(&salt, sizeof(salt), GRND_NONBLOCK) != sizeof(salt))
+		salt = (uint32_t)getpid();
+	snprintf(result->id, sizeof(result->id), "%s-%08x", stamp, salt);
+}
+
+static int begin_result(struct run *run, struct err *err)
+{
+	struct result *result = &run->result;
+
+	stamp_run(result);
+	COPY(result->version, PVCBENCH_VERSION);
+	COPY(result->plan, run->plan.name);
+	result->tests = calloc(run->plan.n_tests, sizeof(*result->tests));
+	result->targets = calloc(run->n_targets, sizeof(*result->targets));
+	if (!result->tests || !result->targets)
+		return err_set(err, ERR_TARGET, "out of memory for the result");
+	for (unsigned i = 0; i < run->n_targets; i++)
+		describe(run, &run->targets[i], &result->targets[i]);
+	result->n_targets = run->n_targets;
+	result->conditions = result->targets[0];
+	return 0;
+}
+
+/* ---- one test ---- */
+
+static void on_progress(void *view, const struct progress *progress)
+{
+	progress_tell(view, progress, clock_now_ns());
+}
+
+static int run_kind(struct run *run, const struct test *test, struct test_result *tr,
+                    struct err *err)
+{
+	struct target *target = find_target(run, test->target);
+	struct kind_env env = {
+	        .run_id = run->result.id,
+	        .host = &run->host,
+	        .target = target,
+	        .stop = &stop_signal,
+	        .progress = on_progress,
+	        .progress_arg = &run->view,
+	};
+
+	if (target_enter(target, run->result.id, err))
+		return -1;
+	return kind_find(test->kind)->run(test, &env, tr, err);
+}
+
+static void run_test(struct run *run, unsigned i)
+{
+	const struct test *test = &run->plan.tests[i];
+	struct test_result *tr = &run->result.tests[i];
+	struct err err;
+
+	run->view.test = i + 1;
+	run->view.plan_left_ns = 0;
+	for (unsigned later = i + 1; later < run->plan.n_tests; later++)
+		run->view.plan_left_ns += run->durations_ns[later];
+	test_result_init(tr, test);
+	run->result.n_tests = i + 1;
+	progress_begin(&run->view, test);
+	if (run_kind(run, test, tr, &err)) {
+		tr->status = STATUS_FAILED;
+		tr->exit_class = err.class;
+		COPY(tr->error, err.text);
+	} else if (atomic_load(&stop_signal)) {
+		tr->status = STATUS_INTERRUPTED;
+	}
+	verdict_judge(tr);
+	verdict_expect(tr, test);
+	for (unsigned c = 0; c < tr->n_concessions; c++)
+		progress_note(&run->view, "concession: %s", tr->concessions[c]);
+	progress_end(&run->view, tr);
+	if (!run->view.terminal)
+		json_write_line(stdout, &run->result, tr);
+	fflush(stdout);
+}
+
+/* ---- the end ---- */
+
+static int remove_in_thread(void *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static void remove_files(void *arg, uint64_t start_ns)
+{
+	struct run *run = arg;
+	struct err err;
+
+	(void)start_ns;
+	for (unsigned i = 0; i < run->n_targets; i++)
+		if (target_leave(&run->targets[i], &err))
+			progress_note(&run->view, "%s", err.text);
+}
+
+/* In a thread of its own, since a volume that does not answer holds whoever asks it. */
+static void clean_up(struct run *run)
+{
+	static const struct workers_body body = {remove_in_thread, remove_files};
+	struct workers *workers;
+	void *arg = run;
+	struct err err;
+
+	if (workers_start(&workers, &body, &arg, 1, &err)) {
+		remove_files(run, 0);
+		return;
+	}
+	if (!workers_wait(workers, REMOVE_NS)) {
+		workers_join(workers);
+		return;
+	}
+	progress_note(&run->view,
+	              "the volume does not answer: what is left in '%s/%s' was not removed",
+	              run->targets[0].path, run->targets[0].run_dir);
+}
+
+static int write_out(const struct run *run, struct err *err)
+{
+	const char *path = run->options->out_path;
+	CLEANUP(file) FILE *out = NULL;
+
+	if (!path)
+		return 0;
+	out = fopen(path, "we");
+	if (!out)
+		return err_sys(err, ERR_TARGET, errno, "cannot write the result to '%s'", path);
+	json_write(out, &run->result);
+	if (fflush(out) || ferror(out))
+		return err_sys(err, ERR_TARGET, errno, "cannot write the result to '%s'", path);
+	return 0;
+}
+
+/* The kubelet makes this file; where it is missing nobody reads it. */
+static FILE *open_termination_log(void)
+{
+	const char *path = getenv("PVCBENCH_TERMINATION_LOG");
+	int fd;
+
+	if (path && *path)
+		return fopen(path, "we");
+	fd = open("/dev/termination-log", O_WRONLY | O_TRUNC | O_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static void print_error(const struct err *err)
+{
+	CLEANUP(file) FILE *log = open_termination_log();
+
+	fprintf(stderr, "pvcbench: %s\n", err->text);
+	if (log)
+		fprintf(log, "pvcbench: %s\n", err->text);
+}
+
+static void print_summary(const struct run *run)
+{
+	CLEANUP(file) FILE *log = open_termination_log();
+
+	if (log)
+		text_write_termination(log, &run->result);
+	text_write(stdout, &run->result);
+	fflush(stdout);
+}
+
+static int exit_code(const struct run *run)
+{
+	int signum = atomic_load(&stop_signal);
+
+	return signum ? 128 + signum : result_exit_code(&run->result);
+}
+
+static int run_tests(struct run *run)
+{
+	struct err err;
+	int code;
+
+	for (unsigned i = 0; i < run->plan.n_tests && !atomic_load(&stop_signal); i++)
+		run_test(run, i);
+	run->result.interrupted = atomic_load(&stop_signal) != 0;
+	clean_up(run);
+	print_summary(run);
+	code = exit_code(run);
+	if (write_out(run, &err)) {
+		fprintf(stderr, "pvcbench: %s\n", err.text);
+		code = code ? code : (int)err.class;
+	}
+	return code;
+}
+
+int run_plan(const struct run_options *options)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct err err;
+	int code;
+
+	if (!run) {
+		fprintf(stderr, "pvcbench: out of memory\n");
+		return ERR_TARGET;
+	}
+	run->options = options;
+	watch_signals();
+	if (workers_make_threads_possible(&err) || read_all(run, &err) || begin_result(run, &err)) {
+		print_error(&err);
+		code = (int)err.class;
+	} else {
+		run->view = (struct progress_view){
+		        .out = stdout,
+		        .terminal = isatty(STDOUT_FILENO),
+		        .quiet = options->quiet,
+		        .n_tests = run->plan.n_tests,
+		};
+		code = run_tests(run);
+	}
+	run_destroy(run);
+	free(run);
+	return code;
+}
+
+/* ---- check ---- */
+
+static void print_preview(const struct test *test, const struct preview *preview)
+{
+	char layout[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX];
+
+	printf("%-24s %-16s size %-10s layout %-10s time %s\n", test->name, test->target,
+	       units_format_size(preview->size, size),
+	       units_format_size(preview->layout_bytes, layout),
+	       preview->duration_ns ? units_format_time(preview->duration_ns, time)
+	                            : "until its amount is done");
+	for (unsigned i = 0; i < preview->n_concessions; i++)
+		printf("  concession: %s\n", preview->concessions[i]);
+}
+
+static int check_all(struct run *run, struct err *err)
+{
+	uint64_t duration_ns = 0, layout_bytes = 0;
+	char time[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
+
+	host_read(&run->host);
+	if (load_plan(run, err) || open_targets(run, err))
+		return -1;
+	for (unsigned i = 0; i < run->plan.n_tests; i++) {
+		const struct test *test = &run->plan.tests[i];
+		struct preview preview = {0};
+
+		if (check_test(run, test, &preview, err))
+			return -1;
+		print_preview(test, &preview);
+		duration_ns += preview.duration_ns;
+		layout_bytes = max_u64(layout_bytes, preview.layout_bytes);
+	}
+	printf("%u tests, %s and the layout of %s\n", run->plan.n_tests,
+	       units_format_time(duration_ns, time), units_format_size(layout_bytes, size));
+	return 0;
+}
+
+int run_check(const struct run_options *options)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct err err;
+	int code = 0;
+
+	if (!run) {
+		fprintf(stderr, "pvcbench: out of memory\n");
+		return ERR_TARGET;
+	}
+	run->options = options;
+	if (check_all(run, &err)) {
+		fprintf(stderr, "pvcbench: %s\n", err.text);
+		code = (int)err.class;
+	}
+	run_destroy(run);
+	free(run);
+	return code;
+}

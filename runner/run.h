@@ -1,0 +1,24 @@
+/*
+ * The arrow from a plan to a result: read it, check every test, run each, keep
+ * what was measured, send bytes where they go, clean up, whatever happens.
+ */
+#ifndef PVCBENCH_RUN_H
+#define PVCBENCH_RUN_H
+
+#include "plan_yaml.h"
+
+struct run_options {
+	const char *plan; /* a built-in plan's name or a file; NULL: see design of run.c */
+	const struct plan_override *overrides;
+	unsigned n_overrides;
+	const char *out_path; /* for the whole result as JSON; NULL: none */
+	bool quiet;           /* no progress while a test runs */
+};
+
+/* Both print to stdout, errors to stderr, and return the program's exit code. */
+int run_plan(const struct run_options *options);
+
+/* Say what would run; touches nothing. */
+int run_check(const struct run_options *options);
+
+#endif
