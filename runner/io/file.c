@@ -12,6 +12,8 @@
  */
 #include "io/file.h"
 
+#include "io/host.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,27 +75,13 @@ static int explain_open(const struct target *target, const struct file_wish *wis
 	               wish->writable ? "reading and writing" : "reading");
 }
 
-static uint32_t read_sysfs_number(const char *path)
-{
-	CLEANUP(file) FILE *in = fopen(path, "re");
-	unsigned value = 0;
-
-	return in && fscanf(in, "%u", &value) == 1 ? value : 0;
-}
-
 /* Of the block device that a file system lies on; 0 when there is none. */
 static uint32_t device_block_bytes(dev_t dev)
 {
-	static const char *const places[] = {"queue", "../queue"}; /* a disk; a partition */
-	char path[128];
-	uint32_t bytes = 0;
+	char text[32];
 
-	for (size_t i = 0; bytes == 0 && i < ARRAY_SIZE(places); i++) {
-		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s/logical_block_size",
-		         major(dev), minor(dev), places[i]);
-		bytes = read_sysfs_number(path);
-	}
-	return bytes;
+	host_read_queue(major(dev), minor(dev), "logical_block_size", text, sizeof(text));
+	return (uint32_t)strtoul(text, NULL, 10);
 }
 
 static uint32_t statx_align(int fd)

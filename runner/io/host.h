@@ -30,14 +30,46 @@ struct mount {
 	char device[HOST_TEXT_MAX];     /* kernel name: sda, dm-0, loop0 */
 	char scheduler[HOST_TEXT_MAX];  /* of its queue: none, mq-deadline, bfq */
 	uint64_t block_bytes;           /* the file system's block (statfs f_bsize) */
+	unsigned major, minor;          /* of the device, as in mountinfo */
+	bool on_kubelet_disk; /* shares its device with the file that lies at /etc/hosts in a pod */
 };
 
+/* PVCBENCH_NODE and PVCBENCH_CPUS ("2", "500m"), where set, win over what is found. */
 void host_read(struct host *host);
+
+/*
+ * The limits of the control groups that own_cgroups (text of /proc/self/cgroup)
+ * names, below sys_root ("/sys/fs/cgroup"), v2 and v1, the least on the way up.
+ * host holds what is known without them.
+ */
+void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_root);
 
 /* The mount that holds path (an existing file or directory). */
 void mount_read(struct mount *mount, const char *path);
 
+/*
+ * Find the line for path (absolute, resolved) on device major:minor in text of
+ * /proc/self/mountinfo: the longest mount point that path lies below, of this
+ * device if there is one, the later one of equals. Fills fs, source, mount_point,
+ * root, options, major, minor. Whether there was one.
+ */
+bool mount_find(struct mount *mount, FILE *mountinfo, const char *path, unsigned major,
+                unsigned minor);
+
 /* A mount on the node's own disk shared with other pods (EmptyDir, container fs, hostPath). */
 bool mount_is_node_local(const struct mount *mount);
+
+/* The root file system of a container. in_container: see host_in_container. */
+bool mount_is_container_root(const struct mount *mount, bool in_container);
+
+/* Whether this process runs in a container, as far as its runtime shows it. */
+bool host_in_container(void);
+
+/*
+ * An attribute of the queue of a block device (a partition has its disk's):
+ * "scheduler", "logical_block_size". Empty where there is none.
+ */
+char *host_read_queue(unsigned major, unsigned minor, const char *attribute, char *out,
+                      size_t size);
 
 #endif

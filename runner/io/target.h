@@ -11,17 +11,20 @@
 #define TARGET_PATH_MAX   1024
 #define TARGET_RUN_ID_MAX 64
 #define TARGET_FILES_MAX  256
+/* More is not told apart: object stores state absurd sizes. */
+#define TARGET_SPACE_MAX (1ull << 60)
 
 struct target {
 	char path[TARGET_PATH_MAX];
 	bool is_block;
-	bool is_node_local; /* a directory of the node's disk: 20 % stay free, not 5 % */
-	int dirfd;          /* the directory; -1 for a device */
-	int run_dirfd;      /* our own directory in it; -1 before target_enter */
+	bool is_node_local;     /* a directory of the node's disk: 20 % stay free, not 5 % */
+	bool is_container_root; /* the container's own root file system */
+	int dirfd;              /* the directory; -1 for a device */
+	int run_dirfd;          /* our own directory in it; -1 before target_enter */
 	char run_dir[TARGET_RUN_ID_MAX + 16]; /* its name: "pvcbench-RUNID" */
-	uint64_t capacity_bytes;
-	uint64_t free_bytes;    /* what a user without privilege may still write, at target_init */
-	uint64_t reserve_bytes; /* of these, what stays free */
+	uint64_t capacity_bytes; /* 0: the file system does not say; free_bytes is then the most */
+	uint64_t free_bytes;     /* what a user without privilege may still write, at target_init */
+	uint64_t reserve_bytes;  /* of these, what stays free */
 	/* Of our file "data.N": bytes from its start that this run wrote and synced. */
 	uint64_t laid_out_bytes[TARGET_FILES_MAX];
 };

@@ -1,0 +1,350 @@
+/*
+ * What is written lies below one directory that this run made itself: mkdir is
+ * the test that the name was free, and what is removed is removed through the
+ * descriptor of that directory, never through its path.
+ */
+#include "io/target.h"
+
+#include "io/host.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define RESERVE_LEAST_BYTES     (64 * MIB)
+#define RESERVE_PERCENT         5
+#define RESERVE_PERCENT_ON_NODE 20
+#define DIRECTORY_PREFIX        "pvcbench-"
+
+/* What usually helps against an errno met at a target; %s is its path. */
+static const struct remedy {
+	int errnum;
+	const char *text;
+} remedies[] = {
+        {ENOENT, "mount the volume there, or name another place with --target"},
+        {ENOTDIR, "name the volume's mount point, not a place below a file"},
+        {ENOTCONN, "the FUSE daemon of this mount has ended: mount it again"},
+        {ESTALE, "the server no longer knows this export: mount it again"},
+        {EROFS, "mounted read-only: look for readOnly in the pod's volumes, and at the volume's "
+                "access mode"},
+};
+
+static const char *find_remedy(int errnum)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(remedies); i++) {
+		if (remedies[i].errnum == errnum)
+			return remedies[i].text;
+	}
+	return NULL;
+}
+
+/* The text for an errno that a call on the target gave. Returns -1. */
+static int explain(const char *what, const char *path, int errnum, struct err *err)
+{
+	const char *remedy = find_remedy(errnum);
+
+	err_sys(err, ERR_TARGET, errnum, "cannot %s '%s'", what, path);
+	return remedy ? err_append(err, " (%s)", remedy) : -1;
+}
+
+/* Who owns it, who we are, and what that calls for. Returns -1. */
+static int explain_permission(const char *what, const char *path, int errnum, const struct stat *st,
+                              struct err *err)
+{
+	err_sys(err, ERR_TARGET, errnum, "cannot %s '%s'", what, path);
+	err_append(err, " (owned by %u:%u mode %04o, running as %u:%u; ", st->st_uid, st->st_gid,
+	           st->st_mode & 07777, geteuid(), getegid());
+	if (S_ISBLK(st->st_mode))
+		return err_append(err, "run as a group that may use the device, or let the runtime "
+		                       "hand it over: device_ownership_from_security_context)");
+	if (geteuid() == 0)
+		return err_append(err, "root without its rights: a server that squashes root, or "
+		                       "capabilities dropped)");
+	return err_append(err, "set fsGroup: %u in the pod's securityContext)", getegid());
+}
+
+static int explain_errno(const char *what, const char *path, int errnum, const struct stat *st,
+                         struct err *err)
+{
+	if (errnum == EACCES || errnum == EPERM)
+		return explain_permission(what, path, errnum, st, err);
+	return explain(what, path, errnum, err);
+}
+
+static bool has_parent_component(const char *path)
+{
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		at += strspn(at, "/");
+		if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static int check_path(const char *path, struct err *err)
+{
+	if (!*path)
+		return err_set(err, ERR_TARGET, "the target's path is empty");
+	if (strlen(path) >= TARGET_PATH_MAX)
+		return err_set(err, ERR_TARGET, "the target's path is longer than %d bytes",
+		               TARGET_PATH_MAX - 1);
+	if (has_parent_component(path))
+		return err_set(err, ERR_REFUSED, "target '%s' holds '..' (write the path without)",
+		               path);
+	return 0;
+}
+
+/* As access(2) for the rights we run with. 0 or an errno. */
+static int find_obstacle(const char *path, int mode)
+{
+	if (faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0)
+		return 0;
+	/* An old seccomp profile answers EPERM to faccessat2, that is no word on the file. */
+	if (errno == EPERM && access(path, mode) == 0)
+		return 0;
+	return errno;
+}
+
+static uint64_t times_saturated(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static void measure_space(struct target *target, const struct statvfs *fs)
+{
+	uint64_t percent = target->is_node_local ? RESERVE_PERCENT_ON_NODE : RESERVE_PERCENT;
+
+	if (fs->f_blocks == 0) {
+		target->free_bytes = TARGET_SPACE_MAX;
+		return;
+	}
+	target->capacity_bytes =
+	        min_u64(times_saturated(fs->f_blocks, fs->f_frsize), TARGET_SPACE_MAX);
+	target->free_bytes = min_u64(times_saturated(fs->f_bavail, fs->f_frsize), TARGET_SPACE_MAX);
+	target->reserve_bytes =
+	        max_u64(target->capacity_bytes / 100 * percent, RESERVE_LEAST_BYTES);
+}
+
+static int open_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* Writing to a directory does not need the right to list it. */
+	return fd < 0 && errno == EACCES ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : fd;
+}
+
+static int init_directory(struct target *target, const struct stat *st, struct err *err)
+{
+	struct statvfs fs;
+	struct mount mount;
+
+	if (statvfs(target->path, &fs) < 0)
+		return explain("ask for the space of", target->path, errno, err);
+
+	int errnum = fs.f_flag & ST_RDONLY ? EROFS : find_obstacle(target->path, W_OK | X_OK);
+
+	if (errnum)
+		return explain_errno("write to", target->path, errnum, st, err);
+	target->dirfd = open_directory(target->path);
+	if (target->dirfd < 0)
+		return explain_errno("open", target->path, errno, st, err);
+	mount_read(&mount, target->path);
+	target->is_node_local = mount_is_node_local(&mount);
+	target->is_container_root = mount_is_container_root(&mount, host_in_container());
+	measure_space(target, &fs);
+	return 0;
+}
+
+static int init_device(struct target *target, const struct stat *st, struct err *err)
+{
+	CLEANUP(fd) int fd = open(target->path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return explain_errno("open", target->path, errno, st, err);
+	if (ioctl(fd, BLKGETSIZE64, &target->capacity_bytes) < 0)
+		return explain("ask for the size of", target->path, errno, err);
+	target->is_block = true;
+	target->free_bytes = target->capacity_bytes;
+	return 0;
+}
+
+int target_init(struct target *target, const char *path, struct err *err)
+{
+	struct stat st;
+
+	*target = (struct target){.dirfd = -1, .run_dirfd = -1};
+	if (check_path(path, err) < 0)
+		return -1;
+	memcpy(target->path, path, strlen(path) + 1);
+	if (stat(path, &st) < 0)
+		return explain("use target", path, errno, err);
+	if (S_ISDIR(st.st_mode))
+		return init_directory(target, &st, err);
+	if (S_ISBLK(st.st_mode))
+		return init_device(target, &st, err);
+	return err_set(err, ERR_TARGET,
+	               "target '%s' is neither a directory nor a block device "
+	               "(an existing file is named with filename)",
+	               path);
+}
+
+uint64_t target_budget(const struct target *target)
+{
+	return target->free_bytes > target->reserve_bytes
+	               ? target->free_bytes - target->reserve_bytes
+	               : 0;
+}
+
+int target_enter(struct target *target, const char *run_id, struct err *err)
+{
+	struct stat st = {0};
+
+	assert(*run_id && strlen(run_id) < TARGET_RUN_ID_MAX && !strchr(run_id, '/'));
+	if (target->is_block)
+		return 0;
+	assert(target->run_dirfd < 0);
+	snprintf(target->run_dir, sizeof(target->run_dir), DIRECTORY_PREFIX "%s", run_id);
+	if (mkdirat(target->dirfd, target->run_dir, 0700) < 0) {
+		int errnum = errno;
+
+		if (fstat(target->dirfd, &st) < 0)
+			return explain("use", target->path, errno, err);
+		explain_errno("make a directory in", target->path, errnum, &st, err);
+		return errnum == EEXIST ? err_append(err, ": '%s'", target->run_dir) : -1;
+	}
+	target->run_dirfd = openat(target->dirfd, target->run_dir,
+	                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (target->run_dirfd >= 0)
+		return 0;
+	explain("open our directory in", target->path, errno, err);
+	unlinkat(target->dirfd, target->run_dir, AT_REMOVEDIR);
+	return -1;
+}
+
+/* A list of names for a message; the buffer's end is the limit. */
+struct leftovers {
+	char text[ERR_TEXT_MAX / 2];
+	size_t used;
+	unsigned n;
+};
+
+static void add_leftover(struct leftovers *left, const char *name, const char *why)
+{
+	size_t room = sizeof(left->text) - left->used;
+	int n = snprintf(left->text + left->used, room, "%s'%s': %s", left->n ? ", " : "", name,
+	                 why);
+
+	left->n++;
+	left->used += min_u64((uint64_t)n, room - 1);
+}
+
+/* Remove one name in our directory; whether this call did it. */
+static bool remove_file(int dirfd, const char *name, struct leftovers *left)
+{
+	struct stat st;
+	int ret = fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW);
+
+	if (ret == 0 && !S_ISREG(st.st_mode)) {
+		add_leftover(left, name, "not a regular file");
+		return false;
+	}
+	if (ret == 0 && unlinkat(dirfd, name, 0) == 0)
+		return true;
+	/* Object stores may list a name for a while after it is gone. */
+	if (errno != ENOENT)
+		add_leftover(left, name, strerror(errno));
+	return false;
+}
+
+/* One pass over the directory: how many were removed. What stays is in *left. */
+static unsigned remove_files(DIR *dir, struct leftovers *left)
+{
+	const struct dirent *entry;
+	unsigned removed = 0;
+
+	*left = (struct leftovers){0};
+	rewinddir(dir);
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		removed += remove_file(dirfd(dir), entry->d_name, left);
+	}
+	return removed;
+}
+
+/* Empty our directory; what stays is in *left. 0 or an errno. */
+static int empty_run_dir(const struct target *target, struct leftovers *left)
+{
+	int fd = openat(target->run_dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!dir) {
+		int errnum = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return errnum;
+	}
+	/* Removing while listing makes some file systems skip names: again until none is found. */
+	while (remove_files(dir, left) > 0)
+		;
+	closedir(dir);
+	return 0;
+}
+
+/* Whether the name in the target still means the directory that we made. */
+static bool is_still_ours(const struct target *target)
+{
+	struct stat ours, named;
+
+	return fstat(target->run_dirfd, &ours) == 0 &&
+	       fstatat(target->dirfd, target->run_dir, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+int target_leave(struct target *target, struct err *err)
+{
+	struct leftovers left = {0};
+
+	if (target->run_dirfd < 0)
+		return 0;
+
+	int errnum = empty_run_dir(target, &left);
+
+	if (errnum)
+		return err_sys(err, ERR_TARGET, errnum, "cannot list '%s/%s' to remove it",
+		               target->path, target->run_dir);
+	if (left.n)
+		return err_set(err, ERR_TARGET, "cannot remove '%s/%s', in it stay: %s",
+		               target->path, target->run_dir, left.text);
+	if (!is_still_ours(target))
+		return err_set(err, ERR_TARGET, "'%s/%s' is no longer the directory we made",
+		               target->path, target->run_dir);
+	if (unlinkat(target->dirfd, target->run_dir, AT_REMOVEDIR) < 0)
+		return err_sys(err, ERR_TARGET, errno, "cannot remove '%s/%s'", target->path,
+		               target->run_dir);
+	close(target->run_dirfd);
+	target->run_dirfd = -1;
+	return 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void target_destroy(struct target *target)
+{
+	close_fd(&target->run_dirfd);
+	close_fd(&target->dirfd);
+}
