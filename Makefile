@@ -32,7 +32,8 @@ SOURCES := \
 	plan.c plan_yaml.c result.c run.c verdict.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-EMBEDDED := $(sort $(wildcard manifests/plans/*.yaml docs/*.schema.json))
+PLANS    := $(sort $(wildcard manifests/plans/*.yaml))
+SCHEMAS  := $(wildcard docs/*.schema.json)
 
 # A test names the runner sources that it links: `/* links: base/err.c base/units.c */`
 links     = $(filter %.c,$(shell sed -n '/\/\* links:/,/\*\//p' $(1)))
@@ -104,10 +105,10 @@ $(BUILD)/obj/builtin.o: $(BUILD)/builtin.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/builtin.c: runner/embed.sh $(EMBEDDED)
+$(BUILD)/builtin.c: runner/embed.sh $(PLANS) $(SCHEMAS)
 	@mkdir -p $(@D)
 	$(call say,EMBED,$@)
-	$(Q)runner/embed.sh $@ $(EMBEDDED)
+	$(Q)runner/embed.sh $@ $(PLANS)
 
 # Everything is compiled again when the compiler or a flag changes.
 $(BUILD)/flags: FORCE

@@ -9,8 +9,8 @@ check_shell() {
 
 	for file in "$@"; do
 		case $file in
-		*.bats) shellcheck --external-sources --exclude=SC2030,SC2031,SC2034,SC2154 "$file" ;;
-		*) shellcheck --external-sources "$file" ;;
+		*.bats) shellcheck -x --exclude=SC2030,SC2031,SC2034,SC2154 "$file" ;;
+		*) shellcheck -x "$file" ;;
 		esac || true
 	done
 }
