@@ -61,11 +61,11 @@ struct test {
 	uint64_t thinktime_ns;
 	struct plan_distribution random_distribution;
 	bool randommap;
-	uint64_t randseed;
+	uint64_t randseed;       /* 0: a new one each run */
 	int buffer;              /* enum plan_buffer */
 	int layout;              /* enum plan_layout */
 	uint64_t layout_time_ns; /* 0: no limit */
-	uint64_t repeat;
+	uint64_t repeat;         /* as written; the repeats are tests of their own already */
 	bool strict;
 	bool destroy;
 	struct expect expect[PLAN_EXPECT_MAX];
@@ -100,8 +100,10 @@ struct plan_builtin {
 extern const struct plan_builtin plan_builtins[]; /* sorted by name, ended by name == NULL */
 const struct plan_builtin *plan_builtin_find(const char *name);
 
-/* What contradicts itself within one test (psync with fsync is fine, rate with thinktime is not).
- */
+/* JSON Schemas of a plan and of a result document, compiled in beside the plans. */
+extern const char plan_schema_json[], result_schema_json[];
+
+/* What contradicts itself within one test: two keys that exclude each other. */
 int plan_check_test(const struct test *test, struct err *err);
 
 void plan_destroy(struct plan *plan);

@@ -14,26 +14,34 @@ enum field_type {
 	FIELD_SIZE,   /* uint64_t: bytes, see units.h */
 	FIELD_TIME,   /* uint64_t: nanoseconds, see units.h */
 	FIELD_CHOICE, /* int: the index of a word in choices */
-	FIELD_STRING, /* char[size]: not longer than the buffer */
+	FIELD_STRING, /* char[size]: not empty and not longer than the buffer */
 	FIELD_CUSTOM, /* what parse() writes */
+};
+
+enum field_flag {
+	FIELD_SINGLE = 1, /* one value, never a list */
+	FIELD_LIST = 2,   /* a list of at most `max` values belongs to one object */
 };
 
 struct field {
 	const char *name;
 	enum field_type type;
+	unsigned flags; /* enum field_flag; 0: a list of values means an object for each */
 	size_t offset;
 	size_t size;                /* STRING: bytes of the buffer */
 	uint64_t min, max;          /* UINT, SIZE, TIME; both inclusive */
-	const char *const *choices; /* CHOICE: words, ended by NULL */
+	const char *const *choices; /* CHOICE: words, ended by NULL; "rw|readwrite": synonyms */
 	int (*parse)(void *slot, const char *text, struct err *err);
 	const char *allowed;      /* in words, where type and range do not say it */
+	const char *pattern;      /* CUSTOM: what parse takes, as a regular expression */
 	const char *default_text; /* as it would be written in a plan; NULL: none */
 	const char *help;         /* one sentence for the reference page */
 };
 
 /*
  * Read text into the member of *object that row describes. The error says what
- * was found and what is allowed; the caller adds place and key.
+ * was found and what is allowed; the caller adds place and key. With FIELD_LIST the
+ * values come one by one.
  */
 int field_set(const struct field *row, void *object, const char *text, struct err *err);
 
@@ -43,8 +51,15 @@ void field_set_defaults(const struct field *table, size_t n, void *object);
 /* The row of this name, or NULL. */
 const struct field *field_find(const struct field *table, size_t n, const char *name);
 
-/* The name nearest to the one given (edit distance at most 3 and under half its length), or NULL.
+#define FIELD_TOO_FAR 4u
+
+/*
+ * How many edits make name into known, ignoring case; FIELD_TOO_FAR when they are more
+ * than 3 or not under half of name: then nobody could have meant it.
  */
+unsigned field_distance(const char *name, const char *known);
+
+/* The name nearest to the one given, or NULL where all are too far. */
 const char *field_nearest(const struct field *table, size_t n, const char *name);
 
 /* What is allowed for this row, for messages and docs: "4KiB to 1GiB", "auto, true, false". */

@@ -1,0 +1,544 @@
+/*
+ * The field table is the plan's language: plan_yaml.c reads by it, docs/plan.md and
+ * docs/plan.schema.json are printed from it. What single values cannot show, two keys
+ * that exclude each other, stands in the table of rules at the end.
+ */
+#include "plan.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
+#define SIZE_MAX_BYTES   (KIB * KIB * GIB) /* 1 PiB */
+#define BLOCK_MIN_BYTES  512
+#define RUNTIME_MIN_NS   (10 * NSEC_PER_MSEC)
+#define TIME_MAX_NS      (168 * 3600 * NSEC_PER_SEC)
+#define MEMORY_TIMES_MAX 64
+#define THETA_DEFAULT    1.1 /* as in fio */
+#define THETA_MAX        10
+
+static const char *const rw_choices[] = {
+        "read", "write", "randread", "randwrite", "rw|readwrite", "randrw", NULL,
+};
+static const char *const direct_choices[] = {
+        "auto",
+        "true|yes|on|1",
+        "false|no|off|0",
+        NULL,
+};
+static const char *const sync_choices[] = {
+        "none|false|no|off|0",
+        "sync|true|yes|on|1",
+        "dsync",
+        NULL,
+};
+static const char *const buffer_choices[] = {"random", "zero", NULL};
+static const char *const layout_choices[] = {"full", "none", NULL};
+
+static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "null", NULL};
+
+/* "50%": the number before the suffix, or false. */
+static bool parse_with_suffix(const char *text, const char *suffix, uint64_t max, uint64_t *value)
+{
+	size_t length = strspn(text, "0123456789");
+	char *end;
+
+	if (!length || length > 4 || strcmp(text + length, suffix) != 0)
+		return false;
+	*value = strtoull(text, &end, 10);
+	return *value >= 1 && *value <= max;
+}
+
+static int parse_size(void *slot, const char *text, struct err *err)
+{
+	struct plan_size *size = slot;
+	struct plan_size read = {.unit = SIZE_BYTES};
+
+	if (parse_with_suffix(text, "%", 100, &read.value))
+		read.unit = SIZE_PERCENT_FREE;
+	else if (parse_with_suffix(text, "xmem", MEMORY_TIMES_MAX, &read.value))
+		read.unit = SIZE_X_MEMORY;
+	else if (units_parse_size(text, &read.value, err))
+		return -1;
+	if (read.unit == SIZE_BYTES &&
+	    (read.value < BLOCK_MIN_BYTES || read.value > SIZE_MAX_BYTES))
+		return err_set(err, ERR_PLAN, "'%s' is out of range", text);
+	*size = read;
+	return 0;
+}
+
+/* Digits and a point, nothing that only strtod would take. */
+static bool parse_theta(const char *text, double *theta)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text) || strspn(text, "0123456789.") != strlen(text))
+		return false;
+	*theta = strtod(text, &end);
+	return !*end && *theta > 0 && *theta <= THETA_MAX && fabs(*theta - 1) > 1e-9;
+}
+
+static int parse_distribution(void *slot, const char *text, struct err *err)
+{
+	struct plan_distribution *distribution = slot;
+	struct plan_distribution zipf = {DISTRIBUTION_ZIPF, THETA_DEFAULT};
+
+	if (!strcmp(text, "uniform") || !strcmp(text, "random"))
+		*distribution = (struct plan_distribution){.shape = DISTRIBUTION_UNIFORM};
+	else if (!strcmp(text, "zipf") ||
+	         (!strncmp(text, "zipf:", 5) && parse_theta(text + 5, &zipf.theta)))
+		*distribution = zipf;
+	else
+		return err_set(err, ERR_PLAN, "'%s' is not a distribution", text);
+	return 0;
+}
+
+/* Words that end up in file names and in one table column. */
+static int parse_name(void *slot, const char *text, struct err *err)
+{
+	size_t length = strlen(text);
+
+	if (!length || length >= PLAN_NAME_MAX)
+		return err_set(err, ERR_PLAN, "'%.32s%s' is not a name", text, length ? "..." : "");
+	for (const char *p = text; *p; p++)
+		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-')
+			return err_set(err, ERR_PLAN, "'%s' is not a name", text);
+	memcpy(slot, text, length + 1);
+	return 0;
+}
+
+static int parse_engine(void *slot, const char *text, struct err *err)
+{
+	for (int i = 0; engines[i]; i++) {
+		if (!strcmp(engines[i], text)) {
+			snprintf(slot, PLAN_NAME_MAX, "%s", text);
+			return 0;
+		}
+	}
+	return err_set(err, ERR_PLAN, "'%s' is not an engine", text);
+}
+
+/* The slot is the whole test: one expression more. */
+static int parse_expect(void *slot, const char *text, struct err *err)
+{
+	struct test *test = slot;
+
+	if (test->n_expect == PLAN_EXPECT_MAX)
+		return err_set(err, ERR_PLAN, "'%s' is one too many", text);
+	if (expect_parse(&test->expect[test->n_expect], text, err))
+		return -1;
+	test->n_expect++;
+	return 0;
+}
+
+#define AT(member)   .offset = offsetof(struct test, member)
+#define TEXT(member) AT(member), .size = sizeof(((struct test *)0)->member)
+
+const struct field plan_fields[] = {
+        {.name = "name",
+         .type = FIELD_CUSTOM,
+         AT(name),
+         .flags = FIELD_SINGLE,
+         .parse = parse_name,
+         .pattern = "[A-Za-z0-9_-]{1,127}",
+         .allowed = "up to 127 characters of A-Z a-z 0-9 _ -",
+         .help = "The test's name, unique in the plan."},
+        {.name = "kind",
+         .type = FIELD_STRING,
+         TEXT(kind),
+         .default_text = "block",
+         .help = "What sort of test it is; `block` reads and writes blocks of a file or device."},
+        {.name = "target",
+         .type = FIELD_STRING,
+         TEXT(target),
+         .default_text = "/data",
+         .help = "Where to measure: a directory (the mount of a volume) or a block device, which "
+                 "needs `destroy: true` to be written to."},
+        {.name = "filename",
+         .type = FIELD_STRING,
+         TEXT(filename),
+         .help = "An existing file to use in place of our own, relative to the target or absolute. "
+                 "It "
+                 "is never laid out and never removed; writing to it needs `destroy: true`."},
+        {.name = "rw",
+         .type = FIELD_CHOICE,
+         AT(rw),
+         .choices = rw_choices,
+         .default_text = "read",
+         .help = "The pattern: sequential `read`, `write`, `rw` (mixed; also `readwrite`), or at "
+                 "random "
+                 "offsets `randread`, `randwrite`, `randrw`."},
+        {.name = "rwmixread",
+         .type = FIELD_UINT,
+         AT(rwmixread),
+         .max = 100,
+         .default_text = "50",
+         .help = "Percent of the requests that read, of `rw` and `randrw`; the others ignore it."},
+        {.name = "bs",
+         .type = FIELD_SIZE,
+         AT(bs),
+         .min = BLOCK_MIN_BYTES,
+         .max = GIB,
+         .default_text = "4KiB",
+         .help = "Bytes of one request."},
+        {.name = "iodepth",
+         .type = FIELD_UINT,
+         AT(iodepth),
+         .min = 1,
+         .max = PLAN_DEPTH_MAX,
+         .default_text = "1",
+         .help = "Requests that each job keeps outstanding. psync does it with as many threads, so "
+                 "that a depth means the same for every engine."},
+        {.name = "numjobs",
+         .type = FIELD_UINT,
+         AT(numjobs),
+         .min = 1,
+         .max = PLAN_JOBS_MAX,
+         .default_text = "1",
+         .help = "Jobs that do the same at once, each a thread."},
+        {.name = "size",
+         .type = FIELD_CUSTOM,
+         AT(size),
+         .parse = parse_size,
+         .pattern = "[0-9]+(\\.[0-9]+)?([kKmMgGtTpP]?[iI]?[bB]?|%|xmem)",
+         .allowed = "512B to 1PiB, 1% to 100% of the free space, 1xmem to 64xmem",
+         .default_text = "10GiB",
+         .help = "Bytes of the file that a job works on, from `offset` on; `N%` of the free space "
+                 "or "
+                 "`Nxmem`, N times the memory. Shrunk to what the volume holds, which is said."},
+        {.name = "offset",
+         .type = FIELD_SIZE,
+         AT(offset),
+         .max = SIZE_MAX_BYTES,
+         .default_text = "0",
+         .help = "Where in the file the work starts."},
+        {.name = "offset_increment",
+         .type = FIELD_SIZE,
+         AT(offset_increment),
+         .max = SIZE_MAX_BYTES,
+         .default_text = "0",
+         .help = "Job number j (from 0) starts at `offset` + j times this."},
+        {.name = "file_per_job",
+         .type = FIELD_BOOL,
+         AT(file_per_job),
+         .default_text = "false",
+         .help = "Each job has a file of its own, of `size` each, where otherwise all jobs share "
+                 "one."},
+        {.name = "runtime",
+         .type = FIELD_TIME,
+         AT(runtime_ns),
+         .min = RUNTIME_MIN_NS,
+         .max = TIME_MAX_NS,
+         .default_text = "60s",
+         .help = "How long to measure, after `ramp_time`; the work starts over when the file is "
+                 "done."},
+        {.name = "ramp_time",
+         .type = FIELD_TIME,
+         AT(ramp_time_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "10s",
+         .help = "How long to work before measuring. A test bounded by `loops` or `io_size` has "
+                 "none."},
+        {.name = "loops",
+         .type = FIELD_UINT,
+         AT(loops),
+         .max = 1000000,
+         .default_text = "0",
+         .help = "In place of `runtime`: this many passes over `size`. 0: `runtime` counts."},
+        {.name = "io_size",
+         .type = FIELD_SIZE,
+         AT(io_size),
+         .max = SIZE_MAX_BYTES,
+         .default_text = "0",
+         .help = "In place of `runtime`: this many bytes by each job, more or less than `size`. 0: "
+                 "`runtime` counts."},
+        {.name = "ioengine",
+         .type = FIELD_CUSTOM,
+         AT(ioengine),
+         .parse = parse_engine,
+         .pattern = "auto|io_uring|libaio|psync|null",
+         .allowed = "auto, io_uring, libaio, psync, null",
+         .default_text = "auto",
+         .help = "How requests reach the kernel. `auto` takes io_uring, else libaio, else psync, "
+                 "by "
+                 "trying; a name is a demand, and the test fails where it is refused. `null` moves "
+                 "nothing: it shows the cost of the program itself."},
+        {.name = "direct",
+         .type = FIELD_CHOICE,
+         AT(direct),
+         .choices = direct_choices,
+         .default_text = "auto",
+         .help = "Past the page cache (O_DIRECT). `auto` falls back to buffered where that is "
+                 "refused, "
+                 "and says so; `true` is a demand; `false` measures with the page cache."},
+        {.name = "fsync",
+         .type = FIELD_UINT,
+         AT(fsync),
+         .max = 1000000000,
+         .default_text = "0",
+         .help = "fsync after this many writes. 0: never."},
+        {.name = "fdatasync",
+         .type = FIELD_UINT,
+         AT(fdatasync),
+         .max = 1000000000,
+         .default_text = "0",
+         .help = "fdatasync after this many writes. 0: never."},
+        {.name = "end_fsync",
+         .type = FIELD_BOOL,
+         AT(end_fsync),
+         .default_text = "false",
+         .help = "fsync once at the end of the writes."},
+        {.name = "sync",
+         .type = FIELD_CHOICE,
+         AT(sync),
+         .choices = sync_choices,
+         .default_text = "none",
+         .help = "Open the file O_SYNC (`sync` or `true`) or O_DSYNC (`dsync`), so that each write "
+                 "returns when it is stable."},
+        {.name = "rate_iops",
+         .type = FIELD_UINT,
+         AT(rate_iops),
+         .max = 1000000000,
+         .default_text = "0",
+         .help = "Open loop: requests a second by each job, due at fixed times whatever the volume "
+                 "does; latency counts from the due time. k is 1000 here (fio: 1024). 0: closed "
+                 "loop."},
+        {.name = "rate",
+         .type = FIELD_SIZE,
+         AT(rate),
+         .max = SIZE_MAX_BYTES,
+         .default_text = "0",
+         .help = "The same as bytes a second by each job. 0: closed loop."},
+        {.name = "thinktime",
+         .type = FIELD_TIME,
+         AT(thinktime_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "0",
+         .help = "Pause of a job after each request. A bare number is seconds (fio: us)."},
+        {.name = "random_distribution",
+         .type = FIELD_CUSTOM,
+         AT(random_distribution),
+         .parse = parse_distribution,
+         .pattern = "uniform|random|zipf(:[0-9]+(\\.[0-9]+)?)?",
+         .allowed = "uniform, zipf:THETA with THETA above 0, at most 10 and not 1",
+         .default_text = "uniform",
+         .help = "How random offsets spread: `uniform` (fio: random), or `zipf:THETA`, few places "
+                 "hit "
+                 "often (`zipf` alone: 1.1)."},
+        {.name = "randommap",
+         .type = FIELD_BOOL,
+         AT(randommap),
+         .default_text = "false",
+         .help = "Each block once per pass in random order, as fio does unless norandommap. "
+                 "Otherwise "
+                 "offsets are drawn with replacement."},
+        {.name = "randseed",
+         .type = FIELD_UINT,
+         AT(randseed),
+         .max = UINT64_MAX,
+         .default_text = "0",
+         .help = "Start of the random numbers. 0: a new one each run, named in the result."},
+        {.name = "buffer",
+         .type = FIELD_CHOICE,
+         AT(buffer),
+         .choices = buffer_choices,
+         .default_text = "random",
+         .help = "What is written: `random` data that neither compresses nor repeats, or `zero`."},
+        {.name = "layout",
+         .type = FIELD_CHOICE,
+         AT(layout),
+         .choices = layout_choices,
+         .default_text = "full",
+         .help = "`full`: the file is written and synced before the test, so that reads find data "
+                 "and "
+                 "writes overwrite. `none`: writes go to fresh space, which is often slower and "
+                 "said."},
+        {.name = "layout_time",
+         .type = FIELD_TIME,
+         AT(layout_time_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "0",
+         .help = "Limit of the layout; then the test goes on with the part that is there, and says "
+                 "so. "
+                 "0: no limit."},
+        {.name = "repeat",
+         .type = FIELD_UINT,
+         AT(repeat),
+         .flags = FIELD_SINGLE,
+         .min = 1,
+         .max = 100,
+         .default_text = "1",
+         .help = "Run the test this many times, as NAME-1, NAME-2 and so on."},
+        {.name = "strict",
+         .type = FIELD_BOOL,
+         AT(strict),
+         .default_text = "false",
+         .help = "A concession (a smaller file, another engine, buffered for direct) is an error."},
+        {.name = "destroy",
+         .type = FIELD_BOOL,
+         AT(destroy),
+         .default_text = "false",
+         .help = "Permission to overwrite the block device or the existing file that is named."},
+        {.name = "expect",
+         .type = FIELD_CUSTOM,
+         .offset = 0,
+         .flags = FIELD_LIST,
+         .max = PLAN_EXPECT_MAX,
+         .parse = parse_expect,
+         .pattern = "\\s*((read|write|sync)\\.(iops|bw|mean|min|max|stddev|p[0-9.]+)|errors|stall)"
+                    "\\s*(>=|<=|==|>|<)\\s*[0-9][0-9.]*[A-Za-z]*(/s)?\\s*",
+         .allowed = "up to 8 such as read.iops >= 20000, write.bw >= 300MiB/s, sync.p99 < 10ms, "
+                    "errors == 0, stall <= 1s",
+         .help = "Thresholds; when one is not met, or cannot be judged, the exit code is 99."},
+};
+const size_t plan_n_fields = ARRAY_SIZE(plan_fields);
+
+const char *plan_rw_name(int rw)
+{
+	static const char *const names[] = {
+	        [RW_READ] = "read",           [RW_WRITE] = "write", [RW_RANDREAD] = "randread",
+	        [RW_RANDWRITE] = "randwrite", [RW_RW] = "rw",       [RW_RANDRW] = "randrw",
+	};
+
+	return names[rw];
+}
+
+bool plan_reads(const struct test *test)
+{
+	return test->rw != RW_WRITE && test->rw != RW_RANDWRITE;
+}
+
+bool plan_writes(const struct test *test)
+{
+	return test->rw != RW_READ && test->rw != RW_RANDREAD;
+}
+
+bool plan_random(const struct test *test)
+{
+	return test->rw == RW_RANDREAD || test->rw == RW_RANDWRITE || test->rw == RW_RANDRW;
+}
+
+const struct plan_builtin *plan_builtin_find(const char *name)
+{
+	for (const struct plan_builtin *builtin = plan_builtins; builtin->name; builtin++)
+		if (!strcmp(builtin->name, name))
+			return builtin;
+	return NULL;
+}
+
+static bool has_two_rates(const struct test *test)
+{
+	return test->rate && test->rate_iops;
+}
+
+static bool pauses_with_rate(const struct test *test)
+{
+	return test->thinktime_ns && (test->rate || test->rate_iops);
+}
+
+static bool has_two_amounts(const struct test *test)
+{
+	return test->loops && test->io_size;
+}
+
+static bool is_smaller_than_block(const struct test *test)
+{
+	return test->size.unit == SIZE_BYTES && test->size.value < test->bs;
+}
+
+static bool does_less_than_block(const struct test *test)
+{
+	return test->io_size && test->io_size < test->bs;
+}
+
+static bool splits_named_file(const struct test *test)
+{
+	return test->filename[0] && test->file_per_job;
+}
+
+/* A device holds something to read whether we wrote it or not. */
+static bool reads_nothing_laid_out(const struct test *test)
+{
+	bool is_ours = !test->filename[0] && strncmp(test->target, "/dev/", 5) != 0;
+
+	return test->layout == LAYOUT_NONE && is_ours && plan_reads(test);
+}
+
+static bool spreads_sequence(const struct test *test)
+{
+	return !plan_random(test) && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
+}
+
+static bool maps_sequence(const struct test *test)
+{
+	return !plan_random(test) && test->randommap;
+}
+
+static bool maps_zipf(const struct test *test)
+{
+	return test->randommap && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
+}
+
+static bool expects_of(const struct test *test, enum expect_subject subject)
+{
+	for (unsigned i = 0; i < test->n_expect; i++)
+		if (test->expect[i].subject == (int)subject)
+			return true;
+	return false;
+}
+
+static bool expects_no_reads(const struct test *test)
+{
+	return expects_of(test, EXPECT_READ) && !plan_reads(test);
+}
+
+static bool expects_no_writes(const struct test *test)
+{
+	return expects_of(test, EXPECT_WRITE) && !plan_writes(test);
+}
+
+static bool expects_no_syncs(const struct test *test)
+{
+	bool syncs = test->fsync || test->fdatasync || test->end_fsync;
+
+	return expects_of(test, EXPECT_SYNC) && !(syncs && plan_writes(test));
+}
+
+static const struct rule {
+	bool (*broken)(const struct test *test);
+	const char *text;
+} rules[] = {
+        {has_two_rates, "rate and rate_iops exclude each other"},
+        {pauses_with_rate, "thinktime contradicts rate and rate_iops: the rate sets the pauses"},
+        {has_two_amounts, "loops and io_size exclude each other"},
+        {is_smaller_than_block, "size is smaller than bs"},
+        {does_less_than_block, "io_size is smaller than bs"},
+        {splits_named_file, "filename names one file, file_per_job wants several"},
+        {reads_nothing_laid_out,
+         "layout: none leaves nothing to read (allowed: on writes and devices)"},
+        {spreads_sequence, "random_distribution has no meaning for a sequential rw"},
+        {maps_sequence, "randommap has no meaning for a sequential rw"},
+        {maps_zipf, "randommap contradicts random_distribution: zipf hits places again"},
+        {expects_no_reads, "expect asks about reads, but rw only writes"},
+        {expects_no_writes, "expect asks about writes, but rw only reads"},
+        {expects_no_syncs, "expect asks about syncs, but there are none (set fsync, fdatasync or "
+                           "end_fsync on a test that writes)"},
+};
+
+int plan_check_test(const struct test *test, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].broken(test))
+			return err_set(err, ERR_PLAN, "test '%s': %s", test->name, rules[i].text);
+	return 0;
+}
+
+void plan_destroy(struct plan *plan)
+{
+	if (!plan)
+		return;
+	free(plan->tests);
+	*plan = (struct plan){0};
+}
