@@ -60,7 +60,11 @@ struct worker_state {
 	bool sync_due;
 	bool syncing_at_end;                 /* nothing but the last sync is left */
 	uint64_t ios, bytes, latency_sum_ns; /* for the live counters */
+	struct worker_state *next_left_behind;
 };
+
+/* States that could not be freed, for whoever looks for leaks. */
+static struct worker_state *left_behind;
 
 uint64_t worker_due_ns(const struct load_params *params, uint64_t n)
 {
@@ -125,8 +129,13 @@ void worker_release(struct worker *w)
 	struct worker_state *s = w->state;
 
 	stats_free(w->stats);
-	if (!s || s->n_in_flight) /* the kernel may still write to these buffers */
+	if (!s)
 		return;
+	if (s->n_in_flight) { /* the kernel may still write to these buffers */
+		s->next_left_behind = left_behind;
+		left_behind = s;
+		return;
+	}
 	if (s->engine)
 		w->params->engine->close(s->engine);
 	if (s->arena)
