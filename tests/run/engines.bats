@@ -12,7 +12,8 @@ reads() { # ENGINE [KEYS]
 		size: 16MiB
 		ramp_time: 0
 		runtime: 300ms
-		tests: [{name: t, rw: randread, bs: 4KiB, iodepth: 8, ioengine: $1, ${2:-direct: true}}]
+		tests:
+		  - {name: t, rw: randread, bs: 4KiB, iodepth: 8, ioengine: $1, ${2:-direct: true}}
 	END
 	pvcbench run "$T/plan.yaml" --out "$T/result.json"
 }
@@ -41,8 +42,8 @@ calls() { # NAME
 carried() { # ENGINE
 	need_strace
 	loop_fs ext4
-	WRAP=(strace -f -s 8 -o "$T/trace" -e
-		"trace=io_uring_enter,io_submit,pread64,preadv2,preadv,read,pwrite64,io_uring_setup")
+	WRAP=(strace -f -s 8 -o "$T/trace"
+		-e "trace=io_uring_enter,io_submit,pread64,preadv2,preadv,read,pwrite64")
 	reads "$1"
 	exits 0
 	ios=$(get '.tests[0].read.ios')

@@ -26,7 +26,8 @@ as_nonroot() {
 	need_root
 	need setpriv
 	for_everyone
-	WRAP=(setpriv --reuid=65532 --regid=65532 --clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs)
+	WRAP=(setpriv --reuid=65532 --regid=65532 --clear-groups --inh-caps=-all --bounding-set=-all
+		--no-new-privs)
 }
 
 # One line of error, no more
@@ -158,10 +159,12 @@ measure_as() {
 @test "900 MiB and the cce plan: the size shrinks, and it says so" {
 	loop_fs ext4 900M
 	LIMIT=120
-	pvcbench run cce --target "$mnt" --set runtime=200ms --set ramp_time=0 --out "$T/result.json"
+	pvcbench run cce --target "$mnt" --set runtime=200ms --set ramp_time=0 \
+		--out "$T/result.json"
 	exits 0
 	holds '.tests | length == 9'
-	holds 'all(.tests[]; .size_asked == 10737418240 and .size < 943718400 and .size > 400000000)'
+	holds 'all(.tests[]; .size_asked == 10737418240)'
+	holds 'all(.tests[]; .size < 943718400 and .size > 400000000)'
 	holds 'all(.tests[]; .concessions | length > 0)'
 	says "10 ?GiB"
 	same "$(dbench_block)" 4
@@ -327,7 +330,8 @@ typo() { # STATUS REGEX: of the plan just written
 	dir=$(directory)
 	simple "$dir"
 	status=0
-	"$pvcbench" run - --set tests.t.bs=8KiB --out "$T/result.json" <"$T/plan.yaml" >"$T/out" 2>"$T/err" || status=$?
+	"$pvcbench" run - --set tests.t.bs=8KiB --out "$T/result.json" \
+		<"$T/plan.yaml" >"$T/out" 2>"$T/err" || status=$?
 	exits 0
 	holds '.tests[0].bs == 8192'
 	pvcbench run "$T/plan.yaml" --set "rw=[randread,read]" --set nokey=1

@@ -40,7 +40,7 @@ ended_by() { # STATUS
 @test "SIGTERM in the run: what was measured counts" {
 	caught_in "ramp_time: 0" "read delay 1"
 	await 15 seen read 4096 500
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ended_by 143
 	holds '.tests[1] | .status == "interrupted" and .read.ios > 100 and .runtime_ns < 30e9'
 	holds '.tests[1] | (.read.ios / (.runtime_ns / 1e9) / .read.iops - 1 | fabs) < 0.01'
@@ -50,21 +50,21 @@ ended_by() { # STATUS
 @test "SIGINT in the run is 130" {
 	caught_in "ramp_time: 0" "read delay 1"
 	await 15 seen read 4096 500
-	kill -INT $pid
+	kill -INT "$pid"
 	ended_by 130
 }
 
 @test "SIGHUP ends it like the others" {
 	caught_in "ramp_time: 0" "read delay 1"
 	await 15 seen read 4096 500
-	kill -HUP $pid
+	kill -HUP "$pid"
 	ended_by 129
 }
 
 @test "SIGTERM in the ramp: no figures of it" {
 	caught_in "ramp_time: 60s" "read delay 1"
 	await 15 seen read 4096 200
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ended_by 143
 	holds '.tests[1] | .status == "interrupted" and ((.read.ios // 0) == 0)'
 }
@@ -72,26 +72,26 @@ ended_by() { # STATUS
 @test "SIGTERM in the layout" {
 	caught_in "size: 1GiB" "write delay 40"
 	await 15 laid_out $((20 * 1048576))
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ended_by 143
 	holds '.tests | length <= 2'
 }
 
 laid_out() { # BYTES: written so far
-	[ "$(awk '$1 == "write" { sum += $3 } END { print sum + 0 }' "$T/fuse.control/log")" -ge "$1" ]
+	[ "$(requests write | awk '{ sum += $3 } END { print sum + 0 }')" -ge "$1" ]
 }
 
 @test "SIGTERM with psync threads waiting in the kernel" {
 	caught_in "ioengine: psync, iodepth: 32" "read delay 200 after=1100"
 	await 15 seen read 4096 150
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ended_by 143
 }
 
 @test "SIGTERM while an open loop waits for the next due time" {
 	caught_in "rate_iops: 1, ramp_time: 0" "read delay 1"
 	await 15 seen read 4096 2
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ended_by 143
 }
 
@@ -99,15 +99,15 @@ laid_out() { # BYTES: written so far
 	caught_in "thinktime: 50s, iodepth: 1" "read delay 1"
 	await 15 seen read 4096 1
 	sleep 0.5
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ended_by 143
 }
 
 @test "the second SIGTERM does not make it worse" {
 	caught_in "ramp_time: 0" "read delay 1"
 	await 15 seen read 4096 500
-	kill -TERM $pid
-	kill -TERM $pid
+	kill -TERM "$pid"
+	kill -TERM "$pid"
 	ended_by 143
 }
 
@@ -128,7 +128,7 @@ laid_out() { # BYTES: written so far
 	start run "$T/plan.yaml" --out "$T/result.json"
 	await 15 seen read 4096 100
 	sleep 0.5
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ends 25
 	exits 143
 	holds '.tests[0] | .status == "ok" and .read.ios == 1024'
@@ -147,7 +147,7 @@ laid_out() { # BYTES: written so far
 	rules "write delay 40"
 	start run "$T/plan.yaml"
 	await 15 laid_out 1048576
-	kill -TERM $pid
+	kill -TERM "$pid"
 	ends 10
 	exits 143
 	empty "$mnt"
@@ -165,12 +165,13 @@ laid_out() { # BYTES: written so far
 		runtime: 60s
 		tests: [{name: t, rw: randread, bs: 4KiB}]
 	END
-	unshare --pid --fork --kill-child "$pvcbench" run "$T/plan.yaml" >"$T/out" 2>"$T/err" </dev/null 3>&- &
+	unshare --pid --fork --kill-child "$pvcbench" run "$T/plan.yaml" \
+		>"$T/out" 2>"$T/err" </dev/null 3>&- &
 	pid=$!
 	undo "kill -KILL $pid 2>/dev/null"
-	await 10 pgrep -P $pid >/dev/null
+	await 10 pgrep -P "$pid" >/dev/null
 	sleep 1.5
-	kill -TERM "$(pgrep -P $pid)"
+	kill -TERM "$(pgrep -P "$pid")"
 	ends 10
 	exits 143
 	empty "$dir"
