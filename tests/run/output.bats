@@ -295,7 +295,8 @@ sizes_reach() { # BYTES
 	: >"$T/dir/there"
 	touch -d '2001-01-01' "$T/dir"
 	before=$(stat -c '%Y %Z %s' "$T/dir")
-	WRAP=(strace -f -o "$T/trace" -e "trace=%file,write,pwrite64,writev,ftruncate,fallocate,io_uring_enter,io_submit")
+	local calls=%file,write,pwrite64,writev,ftruncate,fallocate,io_uring_enter,io_submit
+	WRAP=(strace -f -o "$T/trace" -e "trace=$calls")
 	pvcbench check "$T/plan.yaml"
 	exits 0
 	says "t-randread"
