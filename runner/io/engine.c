@@ -167,6 +167,7 @@ static void add_refusal(struct engine_choice *choice, const struct engine *engin
 {
 	const char *cause = find_cause(engine, errnum);
 
+	choice->refused = true;
 	add_reason(choice, "%s refused: %s", engine->name, strerror(errnum));
 	if (cause)
 		add_reason(choice, " (%s)", cause);
