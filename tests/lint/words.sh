@@ -46,9 +46,21 @@ check_blocks() {
 	}' "$@"
 }
 
+# The page that goes file by file leaves none out.
+check_page_is_complete() {
+	local file
+
+	for file in "$@"; do
+		grep -qF "\`${file#runner/}\`" docs/architecture.md ||
+			grep -qF "\`${file##*/}\`" docs/architecture.md ||
+			echo "docs/architecture.md does not name $file"
+	done
+}
+
 mapfile -t scripts < <(shell_files)
 mapfile -t yaml < <(files '*.yaml' '*.yml' .yamllint ':!tests/plans/bad')
 mapfile -t markdown < <(files '*.md')
+mapfile -t runner < <(files runner)
 mapfile -t all < <(files ':!LICENSE')
 
 lint "shellcheck has no complaint" check_shell "${scripts[@]}"
@@ -61,4 +73,6 @@ lint "links in the documentation lead somewhere" check_links "${markdown[@]}"
 catches "a dead link" check_links words/bad.md 'nowhere.md'
 lint "blocks in the documentation say what they are" check_blocks "${markdown[@]}"
 catches "an untagged block" check_blocks words/bad.md 'unknown kind'
+lint "architecture.md names every file" check_page_is_complete "${runner[@]}"
+catches "a file that it leaves out" check_page_is_complete includes/stray.c stray
 finish
