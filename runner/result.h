@@ -25,8 +25,8 @@ struct expectation {
 };
 
 struct verdict {
-	char code[32]; /* page-cache, errors, ... none: see design of verdict.c */
-	double figure;
+	char code[32]; /* page-cache, errors, ... none: see verdict.c */
+	double figure; /* what the code is about, in base units; NAN when there is none */
 	char text[RESULT_TEXT_MAX];
 };
 
@@ -38,15 +38,23 @@ struct test_result {
 	char error[RESULT_STATUS_TEXT_MAX];
 	int exit_class; /* 0, or enum err_class of the error */
 
+	/* As planned. */
 	int rw; /* enum plan_rw */
 	uint64_t bs, iodepth, numjobs;
+	uint64_t rwmixread;        /* percent */
+	int sync;                  /* enum plan_sync */
+	uint64_t fsync, fdatasync; /* after this many writes; 0: never */
+	uint64_t ramp_time_ns, runtime_asked_ns;
+	uint64_t rate_iops; /* open loop: asked per second over all jobs; 0: closed loop */
+
+	/* As it was done. */
 	char ioengine[32];
 	char ioengine_reason[RESULT_TEXT_MAX];
 	bool direct;
 	char direct_reason[RESULT_TEXT_MAX];
-	uint64_t size_asked, size; /* bytes per file */
-	uint64_t runtime_ns;       /* the window that rates refer to */
-	uint64_t rate_iops;        /* open loop: asked per second over all jobs; 0: closed loop */
+	uint64_t size_asked, size;        /* bytes per file */
+	uint64_t runtime_ns;              /* the window that rates refer to */
+	uint64_t randseed;                /* of offsets and data; below 2^53 */
 	uint64_t layout_bytes, layout_ns; /* shown, never counted */
 	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
 	unsigned n_concessions;
@@ -85,6 +93,8 @@ struct result {
 	struct conditions *targets;   /* of every target, the first included; owned */
 	unsigned n_targets;
 	bool interrupted;
+	struct verdict verdicts[RESULT_VERDICTS_MAX]; /* of the run as a whole */
+	unsigned n_verdicts;
 	struct test_result *tests; /* owned */
 	unsigned n_tests;          /* tests that were begun, in the plan's order */
 };
@@ -103,10 +113,17 @@ struct progress {
 	uint64_t stalled_ns;     /* time since the last completion */
 };
 
+/* Everything that the plan says; nothing measured yet, status STATUS_OK. */
 void test_result_init(struct test_result *tr, const struct test *test);
 
 /* Add one concession, in words; those beyond the limit are dropped (the last place says so). */
 void test_result_concede(struct test_result *tr, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/*
+ * Whether there is a figure for this operation: a completion was counted, or the
+ * test ran its window and this operation was its job (then none is a measured 0).
+ */
+bool test_result_measured(const struct test_result *tr, enum stats_op op);
 
 /* Completions per second, bytes per second; 0 without a window. */
 double test_result_iops(const struct test_result *tr, enum stats_op op);
@@ -114,6 +131,12 @@ double test_result_bw(const struct test_result *tr, enum stats_op op);
 
 void test_result_destroy(struct test_result *tr);
 void result_destroy(struct result *result);
+
+/* The conditions of the target that this test ran on. */
+const struct conditions *result_conditions(const struct result *result,
+                                           const struct test_result *tr);
+
+#define EXIT_THRESHOLD 99 /* a threshold was not met, or could not be judged */
 
 /* Where several hold: 4, 3, 1, 99, 0. */
 int result_exit_code(const struct result *result);

@@ -21,6 +21,9 @@
 #define HIST_MAX_BITS 42
 #define HIST_BUCKETS  ((HIST_MAX_BITS - HIST_SUB_BITS + 1u) * HIST_SUB)
 
+/* Samples that must lie beyond a percentile for it to be carried. */
+#define HIST_BEYOND_MIN 10
+
 /* All zero is an empty histogram. */
 struct hist {
 	uint64_t count;    /* all recorded values, overflow included */
@@ -64,15 +67,19 @@ uint64_t hist_bucket_width(unsigned index);
 void hist_merge(struct hist *dst, const struct hist *src);
 
 /*
- * The value that `percent` (0 < percent <= 100) of the samples do not exceed,
- * ns, kept within [min, max]. 0 when empty; max where it lies in the overflow.
+ * The value that `percent` (0 < percent <= 100) of the samples do not exceed (the
+ * nearest rank), ns, kept within [min, max]. 0 when empty; max where it lies in
+ * the overflow or is the last sample.
  */
 uint64_t hist_percentile(const struct hist *h, double percent);
 
-/* Whether at least ten samples lie beyond this percentile: fewer do not carry it. */
+/* Whether at least HIST_BEYOND_MIN samples lie beyond this percentile: fewer do not carry it. */
 bool hist_percentile_carried(const struct hist *h, double percent);
 
-/* ns; 0 when empty. The deviation is derived from the buckets' middles. */
+/*
+ * ns; 0 when empty. The deviation (of a sample, n - 1) is derived from the buckets'
+ * middles and the exact mean; values in the overflow count as max.
+ */
 double hist_mean(const struct hist *h);
 double hist_stddev(const struct hist *h);
 

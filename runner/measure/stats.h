@@ -29,6 +29,12 @@ struct series_slot {
 struct series {
 	uint64_t interval_ns; /* 1 s, or 1 s times a power of two */
 	unsigned used;        /* slots from the start up to the last one touched */
+
+	/* The slot recorded into last, so that finding it again takes no division. */
+	unsigned current;
+	uint64_t current_start_ns;
+	uint64_t current_span_ns; /* 0 until the first record */
+
 	struct series_slot slot[SERIES_SLOTS];
 };
 
@@ -46,8 +52,8 @@ struct error_count {
 
 struct stats {
 	struct op_stats op[STATS_OPS];
-	struct error_count
-	        errors[STATS_ERRORS_MAX]; /* ended by n == 0; the last row takes the rest */
+	/* Ended by n == 0. Errors that find no row of their own are counted under errnum 0. */
+	struct error_count errors[STATS_ERRORS_MAX];
 	uint64_t short_transfers; /* requests that came back incomplete and were continued */
 	uint64_t retries;         /* requests that were sent again after EAGAIN or EINTR */
 
@@ -69,14 +75,54 @@ struct stats {
 struct stats *stats_new(void);
 void stats_free(struct stats *stats);
 
-/* A completion `at_ns` after the window's start. */
-void stats_record(struct stats *stats, enum stats_op op, uint32_t bytes, uint64_t latency_ns,
-                  uint64_t at_ns);
+/* Make the slot that at_ns falls into the current one, doubling the interval where needed. */
+void series_seek(struct series *series, uint64_t at_ns);
 
+/* A completion `at_ns` after the window's start. In the timed path: inline, no division. */
+static inline void stats_record(struct stats *stats, enum stats_op op, uint32_t bytes,
+                                uint64_t latency_ns, uint64_t at_ns)
+{
+	struct op_stats *o = &stats->op[op];
+	struct series *series = &o->series;
+
+	hist_record(&o->latency, latency_ns);
+	o->bytes += bytes;
+	if (at_ns - series->current_start_ns >= series->current_span_ns)
+		series_seek(series, at_ns);
+
+	struct series_slot *slot = &series->slot[series->current];
+
+	slot->ios++;
+	slot->bytes += bytes;
+	slot->lat_sum_ns += latency_ns;
+	if (latency_ns > slot->lat_max_ns)
+		slot->lat_max_ns = latency_ns;
+}
+
+/* n requests failed with errnum (0: several kinds, no longer told apart). */
+void stats_error_add(struct stats *stats, int errnum, uint64_t n);
 void stats_error(struct stats *stats, int errnum);
 uint64_t stats_errors(const struct stats *stats);
 
 /* dst becomes the sum of both: counts add, extremes stay extremes. */
 void stats_merge(struct stats *dst, const struct stats *src);
+
+void series_slot_add(struct series_slot *dst, const struct series_slot *src);
+
+/* The slots that the window takes at a series' interval, untouched ones at its end included. */
+uint64_t series_slots(const struct series *series, uint64_t window_ns);
+
+/*
+ * The longest stretch of whole slots of the window without a completion of any
+ * operation. A real pause may reach into the slots on both sides: it is longer than
+ * `ns` and shorter than `bound_ns`, exclusive.
+ */
+struct idle {
+	uint64_t ns;       /* 0: every slot saw a completion */
+	uint64_t start_ns; /* since the window's start */
+	uint64_t bound_ns;
+};
+
+struct idle stats_idle(const struct stats *stats, uint64_t window_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * The log while tests run: a line at each test's start and end and at least every
- * 10 s, flushed; on a terminal one live line instead. Never silent: a stall is
+ * 10 s (5 s as it is), flushed; on a terminal one live line instead. Never silent: a stall is
  * told while it lasts.
  */
 #ifndef PVCBENCH_PROGRESS_H
@@ -14,11 +14,17 @@ struct progress_view {
 	bool quiet;             /* no lines while a test runs; its start and end still */
 	unsigned test, n_tests; /* 1-based number of the current one */
 	uint64_t plan_left_ns;  /* of the tests after this one, for the ETA */
+	unsigned columns;       /* of the terminal; 0: 80 */
+
 	/* private */
+	char name[PLAN_NAME_MAX];
+	uint64_t time_left_ns; /* of ramp and run, where time bounds them */
+	uint64_t line_ns;      /* time of the line before */
+	/* the counters then, or zero at the start of the phase since */
 	uint64_t last_ns, last_ios, last_bytes, last_latency_ns;
-	uint64_t phase_ns;
 	int last_phase;
-	bool live; /* an unfinished live line is on the screen */
+	bool stall_told; /* the stall that lasts has had a line */
+	bool live;       /* an unfinished live line is on the screen */
 };
 
 void progress_begin(struct progress_view *view, const struct test *test);

@@ -1,0 +1,225 @@
+/*
+ * A line is made of what happened since the line before: rate and mean latency
+ * are of that stretch, so a volume that slows down is seen to. Counters start
+ * anew with every phase; the first line of a phase covers it from its start.
+ *
+ * On a terminal the line is redrawn in place: carriage return, text, erase to the
+ * end. It is cut to the terminal's width, since a line that wraps cannot be redrawn.
+ */
+#include "out/progress.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "out/text.h"
+
+#define PLAIN_INTERVAL_NS (5 * NSEC_PER_SEC)
+#define LIVE_INTERVAL_NS  (NSEC_PER_SEC / 2)
+#define STALL_NS          (3 * NSEC_PER_SEC) /* a pause that is worth a line at once */
+#define PAUSE_NS          (1 * NSEC_PER_SEC) /* a pause that a line mentions */
+#define COLUMNS_DEFAULT   80
+#define LINE_MAX_BYTES    1024
+
+static const char *const phase_name[] = {
+        [PHASE_LAYOUT] = "layout",
+        [PHASE_RAMP] = "ramp",
+        [PHASE_RUN] = "run",
+        [PHASE_DRAIN] = "drain",
+};
+
+static void PRINTF_LIKE(2, 3) append(char *out, const char *fmt, ...)
+{
+	size_t used = strlen(out);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(out + used, LINE_MAX_BYTES - used, fmt, args);
+	va_end(args);
+}
+
+/* Take the live line off the screen. */
+static void clear(struct progress_view *view)
+{
+	if (view->live)
+		fputs("\r\033[K", view->out);
+	view->live = false;
+}
+
+static void write_line(struct progress_view *view, const char *text)
+{
+	clear(view);
+	fprintf(view->out, "%s\n", text);
+	fflush(view->out);
+}
+
+static void redraw(struct progress_view *view, const char *text)
+{
+	unsigned columns = view->columns ? view->columns : COLUMNS_DEFAULT;
+
+	fprintf(view->out, "\r%.*s\033[K", (int)columns - 1, text);
+	fflush(view->out);
+	view->live = true;
+}
+
+static void start_text(const struct progress_view *view, char *out)
+{
+	out[0] = '\0';
+	append(out, "[%u/%u] %s: ", view->test, view->n_tests, view->name);
+}
+
+static void append_amount(const struct test *test, char *out)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (test->loops)
+		append(out, "%llu pass%s", (unsigned long long)test->loops,
+		       test->loops > 1 ? "es" : "");
+	else if (test->io_size)
+		append(out, "%s per job", units_format_size(test->io_size, text));
+	else
+		append(out, "%s", units_format_time(test->ramp_time_ns + test->runtime_ns, text));
+}
+
+void progress_begin(struct progress_view *view, const struct test *test)
+{
+	char line[LINE_MAX_BYTES], bs[UNITS_TEXT_MAX];
+
+	snprintf(view->name, sizeof(view->name), "%s", test->name);
+	view->time_left_ns = test->ramp_time_ns;
+	if (!test->loops && !test->io_size)
+		view->time_left_ns += test->runtime_ns;
+	view->last_phase = -1;
+	view->stall_told = false;
+	start_text(view, line);
+	append(line, "%s %s depth %llu x %llu job%s, ", plan_rw_name(test->rw),
+	       units_format_size(test->bs, bs), (unsigned long long)test->iodepth,
+	       (unsigned long long)test->numjobs, test->numjobs > 1 ? "s" : "");
+	append_amount(test, line);
+	write_line(view, line);
+}
+
+/* A new phase starts from zero, at the time its first news came less what has passed. */
+static void enter_phase(struct progress_view *view, const struct progress *p, uint64_t now_ns)
+{
+	view->last_phase = p->phase;
+	view->last_ns = now_ns - min_u64(now_ns, p->elapsed_ns);
+	view->last_ios = view->last_bytes = view->last_latency_ns = 0;
+}
+
+/* What is left of this phase: by the clock, or by the amount at the mean pace so far. */
+static uint64_t phase_left_ns(const struct progress *p)
+{
+	if (p->expected_ns)
+		return p->expected_ns - min_u64(p->expected_ns, p->elapsed_ns);
+	if (!p->bytes || p->total_bytes <= p->bytes)
+		return 0;
+	return (uint64_t)((double)p->elapsed_ns / (double)p->bytes *
+	                  (double)(p->total_bytes - p->bytes));
+}
+
+/* Until the whole plan ends, as far as it is known. */
+static uint64_t plan_left_ns(const struct progress_view *view, const struct progress *p)
+{
+	uint64_t later_ns = 0;
+
+	if (p->phase == PHASE_LAYOUT)
+		later_ns = view->time_left_ns;
+	else if (p->phase == PHASE_RAMP)
+		later_ns = view->time_left_ns - min_u64(view->time_left_ns, p->expected_ns);
+	return phase_left_ns(p) + later_ns + view->plan_left_ns;
+}
+
+static void append_done(const struct progress *p, char *out)
+{
+	char done[UNITS_TEXT_MAX], whole[UNITS_TEXT_MAX];
+
+	append(out, "%s ", phase_name[p->phase]);
+	if (p->total_bytes)
+		append(out, "%s of %s", units_format_size(p->bytes, done),
+		       units_format_size(p->total_bytes, whole));
+	else if (p->expected_ns)
+		append(out, "%s of %s", units_format_time(p->elapsed_ns, done),
+		       units_format_time(p->expected_ns, whole));
+	else
+		append(out, "%s", units_format_time(p->elapsed_ns, done));
+}
+
+/* Rates since the line before. */
+static void append_rates(const struct progress_view *view, const struct progress *p,
+                         uint64_t now_ns, char *out)
+{
+	double seconds = (double)(now_ns - view->last_ns) / NSEC_PER_SEC;
+	uint64_t ios = p->ios - view->last_ios;
+	uint64_t bytes = p->bytes - view->last_bytes;
+	char text[UNITS_TEXT_MAX];
+
+	if (seconds <= 0)
+		return;
+	if (p->phase != PHASE_LAYOUT)
+		append(out, ", %s IOPS", units_format_iops((double)ios / seconds, text));
+	append(out, ", %s", units_format_bw((double)bytes / seconds, text));
+	if (ios)
+		append(out, ", mean %s",
+		       units_format_time((p->latency_sum_ns - view->last_latency_ns) / ios, text));
+}
+
+static void describe(const struct progress_view *view, const struct progress *p, uint64_t now_ns,
+                     char *line)
+{
+	char text[UNITS_TEXT_MAX];
+
+	start_text(view, line);
+	append_done(p, line);
+	append_rates(view, p, now_ns, line);
+	if (p->stalled_ns >= PAUSE_NS)
+		append(line, ", no completion for %s", units_format_time(p->stalled_ns, text));
+	append(line, ", plan ends in %s", units_format_time(plan_left_ns(view, p), text));
+}
+
+void progress_tell(struct progress_view *view, const struct progress *p, uint64_t now_ns)
+{
+	uint64_t interval_ns = view->terminal ? LIVE_INTERVAL_NS : PLAIN_INTERVAL_NS;
+	bool stall = p->stalled_ns >= STALL_NS;
+	char line[LINE_MAX_BYTES];
+
+	if (view->quiet)
+		return;
+	if (view->last_phase < 0)
+		view->line_ns = now_ns;
+	if (p->phase != view->last_phase)
+		enter_phase(view, p, now_ns);
+	if (now_ns - view->line_ns < interval_ns && (!stall || view->stall_told))
+		return;
+	describe(view, p, now_ns, line);
+	if (view->terminal)
+		redraw(view, line);
+	else
+		write_line(view, line);
+	view->stall_told = stall;
+	view->line_ns = view->last_ns = now_ns;
+	view->last_ios = p->ios;
+	view->last_bytes = p->bytes;
+	view->last_latency_ns = p->latency_sum_ns;
+}
+
+void progress_end(struct progress_view *view, const struct test_result *tr)
+{
+	char line[LINE_MAX_BYTES], headline[LINE_MAX_BYTES];
+
+	start_text(view, line);
+	text_headline(tr, headline, sizeof(headline));
+	append(line, "%s", headline);
+	write_line(view, line);
+}
+
+void progress_note(struct progress_view *view, const char *fmt, ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	write_line(view, line);
+}

@@ -1,0 +1,28 @@
+/*
+ * The result as people read it, and as dbench's readers do. Pure: a result goes
+ * in, bytes come out. A result is used as it is, so texts from outside must be
+ * clean (json_read cleans what it reads).
+ */
+#ifndef PVCBENCH_TEXT_H
+#define PVCBENCH_TEXT_H
+
+#include "result.h"
+
+/* Conditions, the table of all tests, verdict and threshold lines, then dbench's block. */
+void text_write(FILE *out, const struct result *result);
+
+/*
+ * Only dbench's block, of the tests named as dbench knows them (read-iops,
+ * write-bw, mixed, ...); nothing when the result has none of these. With several targets a
+ * block for each, under a line "target: PATH".
+ */
+void text_write_dbench(FILE *out, const struct result *result);
+
+/* One line of a test's headline figures, as at its end in the log (no newline). */
+void text_headline(const struct test_result *tr, char *out, size_t size);
+
+/* For /dev/termination-log: the summary and every test's headline, at most 4096 bytes. */
+#define TERMINATION_MAX 4096
+void text_write_termination(FILE *out, const struct result *result);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * A result is open data; here is what more than one of its readers needs.
+ */
+#include "result.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void test_result_init(struct test_result *tr, const struct test *test)
+{
+	memset(tr, 0, sizeof(*tr));
+	snprintf(tr->name, sizeof(tr->name), "%s", test->name);
+	snprintf(tr->kind, sizeof(tr->kind), "%s", test->kind);
+	snprintf(tr->target, sizeof(tr->target), "%s", test->target);
+	tr->status = STATUS_OK;
+	tr->rw = test->rw;
+	tr->bs = test->bs;
+	tr->iodepth = test->iodepth;
+	tr->numjobs = test->numjobs;
+	tr->rwmixread = test->rwmixread;
+	tr->sync = test->sync;
+	tr->fsync = test->fsync;
+	tr->fdatasync = test->fdatasync;
+	tr->ramp_time_ns = test->ramp_time_ns;
+	tr->runtime_asked_ns = test->runtime_ns;
+	tr->rate_iops = test->rate_iops * test->numjobs;
+}
+
+void test_result_concede(struct test_result *tr, const char *fmt, ...)
+{
+	char *text;
+	va_list args;
+
+	if (tr->n_concessions == RESULT_CONCESSIONS_MAX) {
+		text = tr->concessions[RESULT_CONCESSIONS_MAX - 1];
+		snprintf(text, RESULT_TEXT_MAX, "more concessions than are kept (%d)",
+		         RESULT_CONCESSIONS_MAX - 1);
+		return;
+	}
+	text = tr->concessions[tr->n_concessions++];
+	va_start(args, fmt);
+	vsnprintf(text, RESULT_TEXT_MAX, fmt, args);
+	va_end(args);
+}
+
+static bool has_job(const struct test_result *tr, enum stats_op op)
+{
+	static const struct {
+		bool reads, writes;
+	} job[] = {
+	        [RW_READ] = {true, false},     [RW_WRITE] = {false, true},
+	        [RW_RANDREAD] = {true, false}, [RW_RANDWRITE] = {false, true},
+	        [RW_RW] = {true, true},        [RW_RANDRW] = {true, true},
+	};
+
+	switch (op) {
+	case STATS_READ:
+		return job[tr->rw].reads;
+	case STATS_WRITE:
+		return job[tr->rw].writes;
+	default:
+		return false;
+	}
+}
+
+bool test_result_measured(const struct test_result *tr, enum stats_op op)
+{
+	if (!tr->stats || !tr->runtime_ns)
+		return false;
+	if (tr->stats->op[op].latency.count)
+		return true;
+	return tr->status != STATUS_FAILED && has_job(tr, op);
+}
+
+static double per_second(const struct test_result *tr, uint64_t n)
+{
+	return tr->runtime_ns ? (double)n / ((double)tr->runtime_ns / NSEC_PER_SEC) : 0;
+}
+
+double test_result_iops(const struct test_result *tr, enum stats_op op)
+{
+	return tr->stats ? per_second(tr, tr->stats->op[op].latency.count) : 0;
+}
+
+double test_result_bw(const struct test_result *tr, enum stats_op op)
+{
+	return tr->stats ? per_second(tr, tr->stats->op[op].bytes) : 0;
+}
+
+void test_result_destroy(struct test_result *tr)
+{
+	if (!tr)
+		return;
+	stats_free(tr->stats);
+	tr->stats = NULL;
+}
+
+void result_destroy(struct result *result)
+{
+	if (!result)
+		return;
+	for (unsigned i = 0; i < result->n_tests; i++)
+		test_result_destroy(&result->tests[i]);
+	free(result->tests);
+	free(result->targets);
+	result->tests = NULL;
+	result->targets = NULL;
+	result->n_tests = result->n_targets = 0;
+}
+
+const struct conditions *result_conditions(const struct result *result,
+                                           const struct test_result *tr)
+{
+	for (unsigned i = 0; i < result->n_targets; i++)
+		if (!strcmp(result->targets[i].target, tr->target))
+			return &result->targets[i];
+	return &result->conditions;
+}
+
+/* What one test asks the program to exit with. */
+static int test_exit_code(const struct test_result *tr)
+{
+	if (tr->exit_class)
+		return tr->exit_class;
+	if (tr->status == STATUS_FAILED)
+		return ERR_TEST;
+	for (unsigned i = 0; i < tr->n_expect; i++)
+		if (tr->expect[i].result != EXPECT_PASS)
+			return EXIT_THRESHOLD;
+	return 0;
+}
+
+int result_exit_code(const struct result *result)
+{
+	static const int precedence[] = {ERR_REFUSED, ERR_TARGET, ERR_PLAN, ERR_TEST,
+	                                 EXIT_THRESHOLD};
+	unsigned best = ARRAY_SIZE(precedence);
+
+	for (unsigned i = 0; i < result->n_tests; i++) {
+		int code = test_exit_code(&result->tests[i]);
+
+		for (unsigned rank = 0; rank < best; rank++)
+			if (precedence[rank] == code)
+				best = rank;
+	}
+	return best < ARRAY_SIZE(precedence) ? precedence[best] : 0;
+}

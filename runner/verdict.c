@@ -1,0 +1,240 @@
+/*
+ * A verdict needs evidence, and each check below names its own:
+ *
+ *	page-cache  the file was not opened O_DIRECT, so reads may have been answered
+ *	            and writes taken by memory
+ *	errors      requests failed; rates count only those that succeeded
+ *	stalls      whole seconds passed without a completion, far longer than the
+ *	            test's own mean pace explains
+ *
+ * A check that finds nothing says nothing: no verdict means that none of these
+ * was found, not that nothing limited the test.
+ *
+ * A threshold is judged only by a figure that may be relied on. What was cut
+ * short or measured under a concession is not-judged, with one exception: a
+ * count or a pause that only grows has failed for good once it is too large.
+ */
+#include "verdict.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/units.h"
+
+/* A pause is a stall when it lasts this many times the mean time between completions. */
+#define STALL_FACTOR 100
+
+/* What was measured: exactly `low`, or, where only bounds are known, in [low, high). */
+struct figure {
+	bool known;
+	double low, high;
+};
+
+static const struct figure unknown;
+
+static struct figure exactly(double value)
+{
+	return (struct figure){.known = true, .low = value, .high = value};
+}
+
+/* Whether something was conceded that changes what reads and writes cost. */
+static bool conceded(const struct test_result *tr, const struct test *test)
+{
+	bool buffered = test->direct != PLAN_DIRECT_FALSE && !tr->direct;
+
+	return buffered || tr->size < tr->size_asked;
+}
+
+static struct figure percentile_figure(const struct hist *latency, double percent)
+{
+	if (percent >= 100)
+		return exactly((double)latency->max);
+	if (!hist_percentile_carried(latency, percent))
+		return unknown;
+	return exactly((double)hist_percentile(latency, percent));
+}
+
+static struct figure latency_figure(const struct hist *latency, const struct expect *expect)
+{
+	if (!latency->count)
+		return unknown;
+	switch (expect->metric) {
+	case METRIC_MEAN:
+		return exactly(hist_mean(latency));
+	case METRIC_MIN:
+		return exactly((double)latency->min);
+	case METRIC_MAX:
+		return exactly((double)latency->max);
+	case METRIC_STDDEV:
+		return exactly(hist_stddev(latency));
+	default:
+		return percentile_figure(latency, expect->percentile);
+	}
+}
+
+static struct figure op_figure(const struct test_result *tr, const struct test *test,
+                               enum stats_op op, const struct expect *expect)
+{
+	if (tr->status != STATUS_OK || !test_result_measured(tr, op) || conceded(tr, test))
+		return unknown;
+	if (expect->metric == METRIC_IOPS)
+		return exactly(test_result_iops(tr, op));
+	if (expect->metric == METRIC_BW)
+		return exactly(test_result_bw(tr, op));
+	return latency_figure(&tr->stats->op[op].latency, expect);
+}
+
+static struct figure errors_figure(const struct test_result *tr)
+{
+	if (!tr->stats)
+		return unknown;
+
+	struct figure figure = exactly((double)stats_errors(tr->stats));
+
+	if (tr->status != STATUS_OK)
+		figure.high = INFINITY;
+	return figure;
+}
+
+static struct figure stall_figure(const struct test_result *tr)
+{
+	if (!tr->stats || !tr->runtime_ns)
+		return unknown;
+
+	struct idle idle = stats_idle(tr->stats, tr->runtime_ns);
+	struct figure figure = {
+	        .known = true, .low = (double)idle.ns, .high = (double)idle.bound_ns};
+
+	if (tr->status != STATUS_OK)
+		figure.high = INFINITY;
+	return figure;
+}
+
+static struct figure measure(const struct test_result *tr, const struct test *test,
+                             const struct expect *expect)
+{
+	switch (expect->subject) {
+	case EXPECT_READ:
+		return op_figure(tr, test, STATS_READ, expect);
+	case EXPECT_WRITE:
+		return op_figure(tr, test, STATS_WRITE, expect);
+	case EXPECT_SYNC:
+		return op_figure(tr, test, STATS_SYNC, expect);
+	case EXPECT_ERRORS:
+		return errors_figure(tr);
+	default:
+		return stall_figure(tr);
+	}
+}
+
+static bool holds(int op, double measured, double value)
+{
+	switch (op) {
+	case OP_GE:
+		return measured >= value;
+	case OP_LE:
+		return measured <= value;
+	case OP_GT:
+		return measured > value;
+	case OP_LT:
+		return measured < value;
+	default:
+		return measured == value;
+	}
+}
+
+/*
+ * Between two bounds the answer is known when it is the same at both: then every
+ * value between them gives it too, unless the question is for one exact value.
+ */
+static void judge(struct expectation *out, const struct expect *expect, struct figure figure)
+{
+	bool low = holds(expect->op, figure.low, expect->value);
+	bool high = holds(expect->op, figure.high, expect->value);
+	bool exact = figure.low == figure.high;
+	bool between = figure.low <= expect->value && expect->value <= figure.high;
+
+	out->result = EXPECT_NOT_JUDGED;
+	out->value = NAN;
+	if (!figure.known || low != high || (!exact && expect->op == OP_EQ && between))
+		return;
+	out->result = low ? EXPECT_PASS : EXPECT_FAIL;
+	/* of two bounds, the one that is next to the threshold */
+	out->value = figure.low <= expect->value && expect->op != OP_EQ ? figure.high : figure.low;
+}
+
+void verdict_expect(struct test_result *tr, const struct test *test)
+{
+	tr->n_expect = test->n_expect;
+	for (unsigned i = 0; i < test->n_expect; i++) {
+		const struct expect *expect = &test->expect[i];
+
+		snprintf(tr->expect[i].expr, sizeof(tr->expect[i].expr), "%s", expect->text);
+		judge(&tr->expect[i], expect, measure(tr, test, expect));
+	}
+}
+
+static void PRINTF_LIKE(4, 5)
+        add(struct test_result *tr, const char *code, double figure, const char *fmt, ...)
+{
+	if (tr->n_verdicts == RESULT_VERDICTS_MAX)
+		return;
+
+	struct verdict *verdict = &tr->verdicts[tr->n_verdicts++];
+	va_list args;
+
+	snprintf(verdict->code, sizeof(verdict->code), "%s", code);
+	verdict->figure = figure;
+	va_start(args, fmt);
+	vsnprintf(verdict->text, sizeof(verdict->text), fmt, args);
+	va_end(args);
+}
+
+static void judge_errors(struct test_result *tr)
+{
+	uint64_t errors = stats_errors(tr->stats);
+
+	if (errors)
+		add(tr, "errors", (double)errors,
+		    "%llu requests failed; the figures count only those that succeeded",
+		    (unsigned long long)errors);
+}
+
+static void judge_stalls(struct test_result *tr)
+{
+	struct idle idle = stats_idle(tr->stats, tr->runtime_ns);
+	double ios = 0;
+	char pause[UNITS_TEXT_MAX], start[UNITS_TEXT_MAX];
+
+	for (unsigned op = 0; op < STATS_OPS; op++)
+		ios += (double)tr->stats->op[op].latency.count;
+	if (!idle.ns || (double)idle.ns * ios < STALL_FACTOR * (double)tr->runtime_ns)
+		return;
+	add(tr, "stalls", (double)idle.ns, "no completion for at least %s, from %s on",
+	    units_format_time(idle.ns, pause), units_format_time(idle.start_ns, start));
+}
+
+static void judge_page_cache(struct test_result *tr)
+{
+	bool reads = tr->stats->op[STATS_READ].latency.count;
+	bool writes = tr->stats->op[STATS_WRITE].latency.count && tr->sync == SYNC_NONE;
+
+	if (tr->direct || !tr->ioengine[0] || !strcmp(tr->ioengine, "null"))
+		return;
+	if (reads)
+		add(tr, "page-cache", NAN, "not O_DIRECT: reads may have been answered by memory");
+	else if (writes)
+		add(tr, "page-cache", NAN, "not O_DIRECT: writes were taken by memory first%s",
+		    tr->fsync || tr->fdatasync ? ", only the syncs waited for the volume" : "");
+}
+
+void verdict_judge(struct test_result *tr)
+{
+	tr->n_verdicts = 0;
+	if (!tr->stats)
+		return;
+	judge_errors(tr);
+	judge_stalls(tr);
+	judge_page_cache(tr);
+}
