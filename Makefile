@@ -28,7 +28,7 @@ SOURCES := \
 	load/fill.c load/load.c load/pattern.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
-	out/emit.c out/json.c out/progress.c out/text.c \
+	out/dbench.c out/emit.c out/json.c out/progress.c out/text.c \
 	plan.c plan_yaml.c result.c run.c verdict.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
