@@ -71,13 +71,27 @@ static const char *find_cause(const struct engine *engine, int errnum)
 	return NULL;
 }
 
-/* Send io and wait for it: its result, or -errno of the engine. *gone: it may still be written to.
- */
+/* Wait for the one request: 1, 0 when the time is up, or -errno of the engine. */
+static int await_one(const struct engine *engine, void *state)
+{
+	uint64_t end_ns = clock_now_ns() + TRY_TIMEOUT_NS;
+	struct io *done;
+
+	/* A reap that a signal cut short is no word on the storage. */
+	for (uint64_t now_ns = clock_now_ns(); now_ns < end_ns; now_ns = clock_now_ns()) {
+		int ret = engine->reap(state, &done, 1, 1, end_ns - now_ns);
+
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* Send io and wait: its result, or -errno of the engine. *gone: it was not answered. */
 static int perform_one(const struct engine *engine, const struct engine_params *params,
                        struct io *io, bool *gone, struct err *err)
 {
 	void *state;
-	struct io *done;
 
 	if (engine->open(&state, params, err) < 0)
 		return err->errnum ? -err->errnum : -ENOMEM;
@@ -85,7 +99,7 @@ static int perform_one(const struct engine *engine, const struct engine_params *
 	int ret = engine->submit(state, &io, 1);
 
 	if (ret == 1)
-		ret = engine->reap(state, &done, 1, 1, TRY_TIMEOUT_NS);
+		ret = await_one(engine, state);
 	*gone = ret == 0;
 	engine->close(state);
 	if (ret == 1 && io->res >= 0)

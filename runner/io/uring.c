@@ -154,28 +154,7 @@ static int enter(struct uring *u, unsigned min, struct __kernel_timespec *timeou
 	return ret < 0 || io_uring_cq_ready(&u->ring) >= min ? ret : poll_ring(u, timeout);
 }
 
-/*
- * The kernel had no memory for a request, or its completion queue is full. What
- * it already has will make room: wait for one of these without sending more.
- */
-static int wait_for_room(struct uring *u, struct __kernel_timespec *timeout, int refusal)
-{
-	struct timespec pause = {.tv_nsec = (long)NSEC_PER_MSEC};
-	struct io_uring_cqe *cqe;
-
-	if (io_uring_cq_ready(&u->ring) > 0)
-		return 0;
-	if (u->outstanding > io_uring_sq_ready(&u->ring))
-		return timeout && !(u->ring.features & IORING_FEAT_EXT_ARG)
-		               ? poll_ring(u, timeout)
-		               : io_uring_wait_cqes(&u->ring, &cqe, 1, timeout, NULL);
-	if (++u->starved_tries > STARVED_TRIES_MAX)
-		return refusal;
-	nanosleep(&pause, NULL);
-	return 0;
-}
-
-/* Enter until the kernel has taken all that is queued or will not take more now. */
+/* Enter until the kernel has taken all that is queued, or will not take more. */
 static int flush_and_wait(struct uring *u, unsigned min, struct __kernel_timespec *timeout)
 {
 	unsigned queued;
@@ -187,12 +166,47 @@ static int flush_and_wait(struct uring *u, unsigned min, struct __kernel_timespe
 		/* It stops, without waiting, behind a request that failed at once. */
 	} while (ret >= 0 && io_uring_sq_ready(&u->ring) > 0 &&
 	         io_uring_sq_ready(&u->ring) < queued);
+	return ret;
+}
 
-	if (ret == -EAGAIN || ret == -EBUSY)
-		ret = min > 0 ? wait_for_room(u, timeout, ret) : 0;
-	else
-		u->starved_tries = 0;
-	return ret == -ETIME || ret == -EINTR ? 0 : ret;
+/* Wait for one completion of what the kernel has, without sending more. */
+static int wait_for_one(struct uring *u, struct __kernel_timespec *timeout)
+{
+	struct io_uring_cqe *cqe;
+
+	if (timeout && !(u->ring.features & IORING_FEAT_EXT_ARG))
+		return poll_ring(u, timeout);
+	return io_uring_wait_cqes(&u->ring, &cqe, 1, timeout, NULL);
+}
+
+/*
+ * As flush_and_wait, where the kernel may have no memory for a request or its
+ * completion queue may be full. What it already has will make room when it is
+ * done; if it has nothing, it is asked again.
+ */
+static int flush_patiently(struct uring *u, unsigned min, struct __kernel_timespec *timeout)
+{
+	struct timespec pause = {.tv_nsec = (long)NSEC_PER_MSEC};
+	uint64_t pauses = timeout ? (uint64_t)timeout->tv_sec * 1000 +
+	                                    (uint64_t)timeout->tv_nsec / NSEC_PER_MSEC
+	                          : UINT64_MAX;
+
+	for (;; pauses--) {
+		int ret = flush_and_wait(u, min, timeout);
+
+		if (ret != -EAGAIN && ret != -EBUSY) {
+			u->starved_tries = 0;
+			return ret;
+		}
+		if (min == 0 || io_uring_cq_ready(&u->ring) > 0)
+			return 0;
+		if (u->outstanding > io_uring_sq_ready(&u->ring))
+			return wait_for_one(u, timeout);
+		if (++u->starved_tries > STARVED_TRIES_MAX)
+			return ret;
+		if (pauses == 0 || nanosleep(&pause, NULL) < 0)
+			return 0;
+	}
 }
 
 static int uring_reap(void *state, struct io **done, unsigned min, unsigned max,
@@ -204,10 +218,11 @@ static int uring_reap(void *state, struct io **done, unsigned min, unsigned max,
 	        .tv_nsec = (long long)(timeout_ns % NSEC_PER_SEC),
 	};
 	unsigned least = (unsigned)min_u64(min, u->outstanding);
-	int ret = flush_and_wait(u, least, timeout_ns == UINT64_MAX ? NULL : &timeout);
+	int ret = flush_patiently(u, least, timeout_ns == UINT64_MAX ? NULL : &timeout);
 	unsigned got = collect(u, done, max);
+	bool broken = ret < 0 && ret != -ETIME && ret != -EINTR;
 
-	return ret < 0 && got == 0 ? ret : (int)got;
+	return broken && got == 0 ? ret : (int)got;
 }
 
 static void uring_close(void *state)
