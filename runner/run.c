@@ -249,7 +249,7 @@ static int run_kind(struct run *run, const struct test *test, struct test_result
 	        .progress_arg = &run->view,
 	};
 
-	if (target_enter(target, run->result.id, err))
+	if (target->run_dirfd < 0 && target_enter(target, run->result.id, err))
 		return -1;
 	return kind_find(test->kind)->run(test, &env, tr, err);
 }

@@ -191,7 +191,7 @@ static int open_file(struct block *b, unsigned i, int sync_flags, struct err *er
 	if (file_open(&b->files[i], b->env->target, &wish, err))
 		return -1;
 	b->n_files = i + 1;
-	return file_try_direct(&b->files[i], &wish, b->geometry.offset, err);
+	return file_try_direct(&b->files[i], b->env->target, &wish, b->geometry.offset, err);
 }
 
 static int open_files(struct block *b, int sync_flags, struct err *err)

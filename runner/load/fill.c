@@ -1,49 +1,35 @@
 /*
- * Data that is new with every write: xorshift128+ (S. Vigna, "Further
- * scramblings of Marsaglia's xorshift generators", 2017), four lanes wide.
+ * Random data.
  */
 #include "load/fill.h"
 
 #include <string.h>
 
-#include "load/random.h"
+/* Any memory as vectors of words; compilers split it into what the CPU has. */
+typedef uint64_t words __attribute__((vector_size(64), aligned(8), may_alias));
 
-void fill_init(struct fill *fill, uint64_t seed, uint64_t stream)
+void fill_random(struct random *random, void *buf, size_t bytes)
 {
-	struct random random;
-
-	random_seed(&random, seed, stream);
-	for (unsigned i = 0; i < FILL_LANES; i++) {
-		fill->s0[i] = random_next(&random);
-		fill->s1[i] = random_next(&random) | 1; /* never all zero */
-	}
-}
-
-static void fill_words(struct fill *f, uint64_t words[FILL_LANES])
-{
-	for (unsigned i = 0; i < FILL_LANES; i++) {
-		uint64_t a = f->s0[i], b = f->s1[i];
-
-		a ^= a << 23;
-		f->s0[i] = b;
-		f->s1[i] = a ^ b ^ (a >> 18) ^ (b >> 5);
-		words[i] = f->s1[i] + b;
-	}
-}
-
-void fill_random(struct fill *fill, void *buf, size_t bytes)
-{
-	struct fill f = *fill;
-	uint64_t words[FILL_LANES];
 	unsigned char *out = buf;
 
-	for (; bytes >= sizeof(words); out += sizeof(words), bytes -= sizeof(words)) {
-		fill_words(&f, words);
-		memcpy(out, words, sizeof(words));
+	for (; bytes; out += sizeof(uint64_t)) {
+		uint64_t word = random_next(random);
+		size_t n = bytes < sizeof(word) ? bytes : sizeof(word);
+
+		memcpy(out, &word, n);
+		bytes -= n;
 	}
-	if (bytes) {
-		fill_words(&f, words);
-		memcpy(out, words, bytes);
-	}
-	*fill = f;
+}
+
+void fill_renew(void *buf, size_t bytes, uint64_t key)
+{
+	const words keys = {key, key, key, key, key, key, key, key};
+	size_t whole = bytes / sizeof(words);
+	unsigned char *tail = (unsigned char *)buf + whole * sizeof(words);
+	words *out = buf;
+
+	for (size_t i = 0; i < whole; i++)
+		out[i] ^= keys;
+	for (size_t i = 0; i < bytes % sizeof(words); i++)
+		tail[i] ^= (unsigned char)(key >> i % 8 * 8);
 }

@@ -1,22 +1,22 @@
 /*
- * What is written: data that neither compresses nor repeats, or zeros.
+ * What is written: data that neither compresses nor repeats.
  */
 #ifndef PVCBENCH_FILL_H
 #define PVCBENCH_FILL_H
 
-#include "base/base.h"
+#include "load/random.h"
 
-#define FILL_LANES 4
+/* Random bytes; buf is 8-byte aligned. */
+void fill_random(struct random *random, void *buf, size_t bytes);
 
-/* Several generators side by side, so that the compiler can use vector registers. */
-struct fill {
-	uint64_t s0[FILL_LANES], s1[FILL_LANES];
-};
-
-/* Streams of one seed differ from each other. */
-void fill_init(struct fill *fill, uint64_t seed, uint64_t stream);
-
-/* The next bytes of the stream; buf is 8-byte aligned. */
-void fill_random(struct fill *fill, void *buf, size_t bytes);
+/*
+ * Make other random bytes of random ones: every 8-byte word is combined with a
+ * key of this write. A key that is new makes a block that was never written,
+ * and shares no run of bytes with the one before, so that neither a compressor
+ * nor a deduplicator finds the earlier one in it. One pass over the buffer,
+ * several times faster than making random bytes: a writer must not wait for its
+ * data. buf is 8-byte aligned.
+ */
+void fill_renew(void *buf, size_t bytes, uint64_t key);
 
 #endif

@@ -26,13 +26,16 @@
 /* Sleeping wakes some 60 us late; the last stretch is spun. */
 #define SPIN_NS (100 * NSEC_PER_USEC)
 /* How often an idle thread looks whether the load was ended. */
-#define LOOK_NS        (100 * NSEC_PER_MSEC)
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+/* Data for more writes than this is made after these were sent: they must not wait for it. */
+#define RENEW_BYTES    (64 * KIB)
 #define RETRY_PAUSE_NS (100 * NSEC_PER_USEC)
 #define PAGE           4096u
 
 struct request {
-	struct io io; /* first: an engine's io is our request */
-	unsigned char *base;
+	struct io io;                        /* first: an engine's io is our request */
+	unsigned char *read_to, *write_from; /* apart: what was read must not be written */
+	unsigned char *base;                 /* the one of them in use */
 	uint64_t offset;
 	uint32_t bytes, moved; /* asked; done by earlier, short transfers */
 	uint64_t start_ns;     /* 0: not yet stamped */
@@ -49,14 +52,15 @@ struct worker_state {
 	unsigned char *arena;
 	size_t arena_size;
 	struct random random;
-	struct fill fill;
-	bool numbered;  /* requests carry tickets */
-	bool exhausted; /* no ticket is left */
+	struct random fill; /* apart from the offsets' so that data does not change these */
+	bool numbered;      /* requests carry tickets */
+	bool exhausted;     /* no ticket is left */
 	bool has_ticket;
 	uint64_t due_ns;        /* of that ticket; 0 in a closed loop */
 	uint64_t not_before_ns; /* thinking until then */
 	uint64_t free_since_ns; /* since when a place has been free without a break */
 	uint64_t writes_since_sync;
+	uint64_t renewed_bytes; /* of data, in this turn */
 	bool sync_due;
 	bool syncing_at_end;                 /* nothing but the last sync is left */
 	uint64_t ios, bytes, latency_sum_ns; /* for the live counters */
@@ -75,10 +79,11 @@ uint64_t worker_due_ns(const struct load_params *params, uint64_t n)
 
 static int allocate(struct worker *w, struct worker_state *s)
 {
-	size_t place =
-	        (w->params->jobs[w->job->index].pattern.block_bytes + PAGE - 1) / PAGE * PAGE;
+	const struct pattern_params *pattern = &w->params->jobs[w->job->index].pattern;
+	size_t place = (pattern->block_bytes + PAGE - 1) / PAGE * PAGE, all = place * w->depth;
+	bool mixed = pattern->read_percent > 0 && pattern->read_percent < 100;
 
-	s->arena_size = place * w->depth;
+	s->arena_size = mixed ? 2 * all : all;
 	s->arena = mmap(NULL, s->arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 	                -1, 0);
 	if (s->arena == MAP_FAILED) {
@@ -92,9 +97,12 @@ static int allocate(struct worker *w, struct worker_state *s)
 	if (!s->requests || !s->free || !s->batch || !s->done)
 		return -1;
 	for (unsigned i = 0; i < w->depth; i++) {
-		s->requests[i].base = s->arena + i * place;
+		s->requests[i].read_to = s->arena + i * place;
+		s->requests[i].write_from = s->requests[i].read_to + (mixed ? all : 0);
 		s->free[s->n_free++] = &s->requests[i];
 	}
+	if (pattern->read_percent < 100 && w->params->data == LOAD_DATA_RANDOM)
+		fill_random(&s->fill, s->arena + s->arena_size - all, all);
 	return 0;
 }
 
@@ -105,13 +113,15 @@ int worker_prepare(void *worker, struct err *err)
 	struct worker_state *s = w->state = calloc(1, sizeof(*s));
 
 	w->stats = stats_new();
+	if (s) {
+		random_seed(&s->random, params->seed, 2 * w->thread);
+		random_seed(&s->fill, params->seed, 2 * w->thread + 1);
+	}
 	if (!s || !w->stats || allocate(w, s))
 		return err_set(err, ERR_TARGET,
 		               "cannot allocate buffers for %u requests of %u bytes: out of memory "
 		               "(lower iodepth, numjobs or bs, or raise the memory limit)",
 		               w->depth, params->jobs[w->job->index].pattern.block_bytes);
-	random_seed(&s->random, params->seed, 2 * w->thread);
-	fill_init(&s->fill, params->seed, 2 * w->thread + 1);
 	s->numbered = params->requests || params->period_num_ns;
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	return params->engine->open(&s->engine,
@@ -222,19 +232,12 @@ static void count_write(struct worker *w, struct worker_state *s)
 		s->sync_due = true;
 }
 
-static void fill_data(struct worker *w, struct worker_state *s, struct request *r)
-{
-	if (w->params->data == LOAD_DATA_ZERO)
-		memset(r->base, 0, r->bytes);
-	else
-		fill_random(&s->fill, r->base, r->bytes);
-}
-
 static void prepare(struct worker *w, struct worker_state *s)
 {
 	struct request *r = s->free[--s->n_free];
 	struct pattern_place place = pattern_next(&w->job->pattern, &s->random);
 
+	r->base = place.read ? r->read_to : r->write_from;
 	r->offset = place.offset;
 	r->bytes = place.bytes;
 	r->moved = 0;
@@ -246,8 +249,10 @@ static void prepare(struct worker *w, struct worker_state *s)
 	        .buf = r->base,
 	};
 	if (!place.read) {
-		fill_data(w, s, r);
 		count_write(w, s);
+		if (w->params->data == LOAD_DATA_RANDOM)
+			fill_renew(r->base, r->bytes, random_next(&s->fill));
+		s->renewed_bytes += r->bytes;
 	}
 	s->has_ticket = false;
 	s->batch[s->n_batch++] = &r->io;
@@ -257,13 +262,16 @@ static void prepare_sync(struct worker_state *s, enum io_op op)
 {
 	struct request *r = s->free[--s->n_free];
 
-	*r = (struct request){.io = {.op = op, .buf = r->base}, .base = r->base};
+	r->io = (struct io){.op = op};
+	r->bytes = r->moved = 0;
+	r->start_ns = 0;
 	s->batch[s->n_batch++] = &r->io;
 }
 
 static void gather(struct worker *w, struct worker_state *s, uint64_t now)
 {
-	while (s->n_free && may_send(w, s, now))
+	s->renewed_bytes = 0;
+	while (s->n_free && s->renewed_bytes < RENEW_BYTES && may_send(w, s, now))
 		prepare(w, s);
 	/* A sync covers the writes before it, so these complete first. */
 	if (s->sync_due && !s->n_in_flight && !s->n_batch)
@@ -434,7 +442,9 @@ static uint64_t next_send_ns(const struct worker *w, const struct worker_state *
 		return UINT64_MAX;
 	if (w->params->thinktime_ns)
 		return s->n_in_flight ? UINT64_MAX : s->not_before_ns;
-	return s->has_ticket ? s->due_ns : UINT64_MAX;
+	if (s->has_ticket)
+		return s->due_ns;
+	return s->renewed_bytes < RENEW_BYTES ? UINT64_MAX : 0;
 }
 
 static void rest(uint64_t now, uint64_t until)

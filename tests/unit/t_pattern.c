@@ -221,12 +221,12 @@ static void test_data_is_random(void **state)
 	enum { BYTES = 1 << 20, TAIL = 13 };
 	unsigned char *buf = calloc(1, BYTES + TAIL);
 	unsigned hits[256] = {0}, zero_tails = 0;
-	struct fill fill;
+	struct random random;
 	double chi2 = 0;
 
 	(void)state;
-	fill_init(&fill, 1, 0);
-	fill_random(&fill, buf, BYTES + TAIL);
+	random_seed(&random, 1, 0);
+	fill_random(&random, buf, BYTES + TAIL);
 	for (unsigned i = 0; i < BYTES; i++)
 		hits[buf[i]]++;
 	for (unsigned i = 0; i < 256; i++)
@@ -238,6 +238,28 @@ static void test_data_is_random(void **state)
 	for (unsigned i = 4096; i < BYTES; i += 4096)
 		assert_memory_not_equal(buf + i, buf + i - 4096, 4096);
 	free(buf);
+}
+
+/* No byte run of the old data survives, and the tail changes too. */
+static void test_renewed_data_is_other_data(void **state)
+{
+	enum { BYTES = 4096 + 61 };
+	uint64_t words[BYTES / 8 + 1], before[BYTES / 8 + 1];
+	unsigned char *now = (unsigned char *)words, *then = (unsigned char *)before;
+	struct random random;
+	unsigned same = 0;
+
+	(void)state;
+	random_seed(&random, 1, 0);
+	fill_random(&random, words, sizeof(words));
+	memcpy(before, words, sizeof(words));
+	fill_renew(words, BYTES, 0x0123456789abcdefull);
+	for (unsigned i = 0; i < BYTES; i++)
+		same += now[i] == then[i];
+	assert_int_equal(same, 0);
+	assert_int_equal(now[BYTES], then[BYTES]); /* not beyond the end */
+	fill_renew(words, BYTES, 0x0123456789abcdefull);
+	assert_memory_equal(words, before, sizeof(words));
 }
 
 int main(void)
@@ -252,6 +274,7 @@ int main(void)
 	        cmocka_unit_test(test_zipf_has_its_shares),
 	        cmocka_unit_test(test_same_seed_same_sequence),
 	        cmocka_unit_test(test_data_is_random),
+	        cmocka_unit_test(test_renewed_data_is_other_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
