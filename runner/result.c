@@ -69,7 +69,7 @@ bool test_result_measured(const struct test_result *tr, enum stats_op op)
 		return false;
 	if (tr->stats->op[op].latency.count)
 		return true;
-	return tr->status != STATUS_FAILED && has_job(tr, op);
+	return tr->status == STATUS_OK && has_job(tr, op);
 }
 
 static double per_second(const struct test_result *tr, uint64_t n)

@@ -121,7 +121,7 @@ void test_result_concede(struct test_result *tr, const char *fmt, ...) PRINTF_LI
 
 /*
  * Whether there is a figure for this operation: a completion was counted, or the
- * test ran its window and this operation was its job (then none is a measured 0).
+ * test ran to its end and this operation was its job (then none is a measured 0).
  */
 bool test_result_measured(const struct test_result *tr, enum stats_op op);
 

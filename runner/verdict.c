@@ -160,8 +160,10 @@ static void judge(struct expectation *out, const struct expect *expect, struct f
 	if (!figure.known || low != high || (!exact && expect->op == OP_EQ && between))
 		return;
 	out->result = low ? EXPECT_PASS : EXPECT_FAIL;
-	/* of two bounds, the one that is next to the threshold */
-	out->value = figure.low <= expect->value && expect->op != OP_EQ ? figure.high : figure.low;
+	/* the bound that decided: at most so much passed "<=", at least so much failed it */
+	bool at_most = expect->op == OP_LE || expect->op == OP_LT;
+
+	out->value = at_most == low ? figure.high : figure.low;
 }
 
 void verdict_expect(struct test_result *tr, const struct test *test)

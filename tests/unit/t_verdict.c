@@ -1,0 +1,229 @@
+/* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c plan.c result.c
+ * verdict.c */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+
+#include "sample.h"
+#include "verdict.h"
+
+#define S NSEC_PER_SEC
+
+/* 100 reads a second of 1 ms each, except that one in ten takes 3 ms. */
+static void steady(struct test_result *tr, const struct test *test)
+{
+	sample_result(tr, test);
+	sample_record(tr, STATS_READ, 5400, NSEC_PER_MSEC);
+	sample_record(tr, STATS_READ, 600, 3 * NSEC_PER_MSEC);
+}
+
+static void assert_judged(struct test_result *tr, struct test *test, const char *expr, int result,
+                          double value)
+{
+	test->n_expect = 0;
+	sample_expect(test, expr);
+	verdict_expect(tr, test);
+	assert_int_equal(tr->n_expect, 1);
+	assert_string_equal(tr->expect[0].expr, expr);
+	if (tr->expect[0].result != result)
+		fail_msg("%s: result %d, not %d (value %g)", expr, tr->expect[0].result, result,
+		         tr->expect[0].value);
+	if (isnan(value) ? !isnan(tr->expect[0].value)
+	                 : fabs(tr->expect[0].value - value) > value / 256)
+		fail_msg("%s: value %g, not %g", expr, tr->expect[0].value, value);
+}
+
+static void test_figures(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	steady(&tr, &test);
+	assert_judged(&tr, &test, "read.iops >= 100", EXPECT_PASS, 100);
+	assert_judged(&tr, &test, "read.iops > 100", EXPECT_FAIL, 100);
+	assert_judged(&tr, &test, "read.iops <= 100", EXPECT_PASS, 100);
+	assert_judged(&tr, &test, "read.iops < 100", EXPECT_FAIL, 100);
+	assert_judged(&tr, &test, "read.iops == 100", EXPECT_PASS, 100);
+	assert_judged(&tr, &test, "read.bw >= 400KiB", EXPECT_PASS, 409600);
+	assert_judged(&tr, &test, "read.bw > 400KiB", EXPECT_FAIL, 409600);
+	assert_judged(&tr, &test, "read.mean <= 1.2ms", EXPECT_PASS, 1.2e6);
+	assert_judged(&tr, &test, "read.min >= 1ms", EXPECT_PASS, 1e6);
+	assert_judged(&tr, &test, "read.max <= 3ms", EXPECT_PASS, 3e6);
+	assert_judged(&tr, &test, "read.max < 3ms", EXPECT_FAIL, 3e6);
+	assert_judged(&tr, &test, "read.stddev <= 1ms", EXPECT_PASS, 0.6e6);
+	assert_judged(&tr, &test, "read.p50 < 2ms", EXPECT_PASS, 1e6);
+	assert_judged(&tr, &test, "read.p99 < 2ms", EXPECT_FAIL, 3e6);
+	assert_judged(&tr, &test, "read.p100 <= 3ms", EXPECT_PASS, 3e6);
+	assert_judged(&tr, &test, "errors == 0", EXPECT_PASS, 0);
+	test_result_destroy(&tr);
+}
+
+static void test_what_is_not_carried_is_not_judged(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	steady(&tr, &test);
+	assert_judged(&tr, &test, "read.p99.9 < 2s", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "write.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "sync.p99 <= 10ms", EXPECT_NOT_JUDGED, NAN);
+	test_result_destroy(&tr);
+	/* a whole window without a completion: the rate is known, no latency is */
+	sample_result(&tr, &test);
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_FAIL, 0);
+	assert_judged(&tr, &test, "read.mean <= 1s", EXPECT_NOT_JUDGED, NAN);
+	test_result_destroy(&tr);
+	test_result_init(&tr, &test);
+	assert_judged(&tr, &test, "errors == 0", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "stall <= 5s", EXPECT_NOT_JUDGED, NAN);
+}
+
+static void test_concessions_touch_figures(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	steady(&tr, &test);
+	tr.direct = false;
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "errors == 0", EXPECT_PASS, 0);
+	test.direct = PLAN_DIRECT_FALSE; /* what was asked for is no concession */
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_PASS, 100);
+	tr.size = tr.size_asked - 4096;
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+	test_result_destroy(&tr);
+}
+
+static void test_unfinished_tests_are_not_judged(void **unused)
+{
+	static const int statuses[] = {STATUS_FAILED, STATUS_INTERRUPTED};
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	for (unsigned i = 0; i < ARRAY_SIZE(statuses); i++) {
+		steady(&tr, &test);
+		tr.status = statuses[i];
+		assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+		assert_judged(&tr, &test, "errors == 0", EXPECT_NOT_JUDGED, NAN);
+		assert_judged(&tr, &test, "stall <= 5s", EXPECT_NOT_JUDGED, NAN);
+		/* but what went wrong already stays wrong */
+		stats_error(tr.stats, EIO);
+		assert_judged(&tr, &test, "errors == 0", EXPECT_FAIL, 1);
+		assert_judged(&tr, &test, "errors <= 1", EXPECT_NOT_JUDGED, NAN);
+		tr.runtime_ns = 100 * S;
+		assert_judged(&tr, &test, "stall <= 5s", EXPECT_FAIL, 40e9);
+		test_result_destroy(&tr);
+	}
+}
+
+/* A pause of ten whole seconds lasted from 10 s to 12 s, no more is known. */
+static void test_stalls_have_bounds(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	sample_result(&tr, &test);
+	for (unsigned second = 0; second < 60; second++)
+		if (second < 20 || second >= 30)
+			stats_record(tr.stats, STATS_READ, 4096, 1, second * S);
+	assert_judged(&tr, &test, "stall <= 12s", EXPECT_PASS, 12e9);
+	assert_judged(&tr, &test, "stall <= 11s", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "stall < 10s", EXPECT_FAIL, 10e9);
+	assert_judged(&tr, &test, "stall <= 9s", EXPECT_FAIL, 10e9);
+	assert_judged(&tr, &test, "stall == 11s", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "stall == 20s", EXPECT_FAIL, 10e9);
+	test_result_destroy(&tr);
+}
+
+static void assert_codes(struct test_result *tr, const char *codes)
+{
+	char found[256] = "";
+
+	verdict_judge(tr);
+	for (unsigned i = 0; i < tr->n_verdicts; i++)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? " " : "",
+		         tr->verdicts[i].code);
+	assert_string_equal(found, codes);
+}
+
+static void test_verdicts(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	test_result_init(&tr, &test);
+	assert_codes(&tr, "");
+	steady(&tr, &test);
+	assert_codes(&tr, "");
+	tr.direct = false;
+	assert_codes(&tr, "page-cache");
+	assert_true(isnan(tr.verdicts[0].figure));
+	stats_error(tr.stats, EIO);
+	stats_error(tr.stats, ENOSPC);
+	assert_codes(&tr, "errors page-cache");
+	assert_true(tr.verdicts[0].figure == 2);
+	tr.runtime_ns = 90 * S;
+	assert_codes(&tr, "errors stalls page-cache");
+	assert_true(tr.verdicts[1].figure == 30e9);
+	assert_string_equal(tr.verdicts[1].text, "no completion for at least 30s, from 1m00s on");
+	snprintf(tr.ioengine, sizeof(tr.ioengine), "null");
+	assert_codes(&tr, "errors stalls");
+	test_result_destroy(&tr);
+}
+
+/* Seconds without a completion are no stall where completions are rare anyway. */
+static void test_slow_is_not_stalled(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	sample_result(&tr, &test);
+	sample_record(&tr, STATS_READ, 6, 5 * S);
+	assert_codes(&tr, "");
+	test_result_destroy(&tr);
+}
+
+static void test_buffered_writes(void **unused)
+{
+	struct test test = sample_test("etcd", RW_WRITE);
+	struct test_result tr;
+
+	(void)unused;
+	test.fdatasync = 1;
+	sample_result(&tr, &test);
+	sample_record(&tr, STATS_WRITE, 600, 1000);
+	sample_record(&tr, STATS_SYNC, 600, 1000000);
+	tr.direct = false;
+	assert_codes(&tr, "page-cache");
+	assert_non_null(strstr(tr.verdicts[0].text, "syncs"));
+	tr.sync = SYNC_DSYNC; /* each write waited for the volume */
+	assert_codes(&tr, "");
+	test_result_destroy(&tr);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_figures),
+	        cmocka_unit_test(test_what_is_not_carried_is_not_judged),
+	        cmocka_unit_test(test_concessions_touch_figures),
+	        cmocka_unit_test(test_unfinished_tests_are_not_judged),
+	        cmocka_unit_test(test_stalls_have_bounds),
+	        cmocka_unit_test(test_verdicts),
+	        cmocka_unit_test(test_slow_is_not_stalled),
+	        cmocka_unit_test(test_buffered_writes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
