@@ -160,10 +160,10 @@ static void judge(struct expectation *out, const struct expect *expect, struct f
 	if (!figure.known || low != high || (!exact && expect->op == OP_EQ && between))
 		return;
 	out->result = low ? EXPECT_PASS : EXPECT_FAIL;
-	/* the bound that decided: at most so much passed "<=", at least so much failed it */
-	bool at_most = expect->op == OP_LE || expect->op == OP_LT;
+	/* the bound that decided: "<=" holds for the higher one or fails for the lower one */
+	bool at_least = expect->op == OP_GE || expect->op == OP_GT;
 
-	out->value = at_most == low ? figure.high : figure.low;
+	out->value = at_least == low ? figure.low : figure.high;
 }
 
 void verdict_expect(struct test_result *tr, const struct test *test)
