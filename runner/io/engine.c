@@ -62,7 +62,7 @@ static bool is_refusal(int errnum)
 	return false;
 }
 
-static const char *find_cause(const struct engine *engine, int errnum)
+const char *engine_cause(const struct engine *engine, int errnum)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
 		if (causes[i].engine == engine && causes[i].errnum == errnum)
@@ -179,7 +179,7 @@ static void add_reason(struct engine_choice *choice, const char *fmt, ...)
 
 static void add_refusal(struct engine_choice *choice, const struct engine *engine, int errnum)
 {
-	const char *cause = find_cause(engine, errnum);
+	const char *cause = engine_cause(engine, errnum);
 
 	choice->refused = true;
 	add_reason(choice, "%s refused: %s", engine->name, strerror(errnum));

@@ -61,6 +61,9 @@ extern const struct engine engine_uring, engine_aio, engine_psync, engine_null;
 /* By its name in the plan; NULL when there is none. */
 const struct engine *engine_find(const char *name);
 
+/* What usually is behind this errno from this engine, in a few words; NULL where not known. */
+const char *engine_cause(const struct engine *engine, int errnum);
+
 #define ENGINE_REASON_MAX 256
 
 /* Which engine a file gets, and why. */

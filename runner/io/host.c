@@ -229,10 +229,9 @@ void host_read(struct host *host)
 	override_from_environment(host);
 }
 
-bool host_in_container(void)
+bool host_in_pod(void)
 {
-	return getenv("KUBERNETES_SERVICE_HOST") || getenv("container") ||
-	       access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
+	return getenv("KUBERNETES_SERVICE_HOST") != NULL;
 }
 
 static bool is_octal(char c)
@@ -474,7 +473,7 @@ bool mount_is_node_local(const struct mount *mount)
 	       (on_device && strstr(mount->root, "/kubernetes.io~empty-dir/"));
 }
 
-bool mount_is_container_root(const struct mount *mount, bool in_container)
+bool mount_is_container_root(const struct mount *mount, bool in_pod)
 {
-	return strcmp(mount->mount_point, "/") == 0 && (is_layered(mount->fs) || in_container);
+	return strcmp(mount->mount_point, "/") == 0 && (is_layered(mount->fs) || in_pod);
 }

@@ -59,11 +59,11 @@ bool mount_find(struct mount *mount, FILE *mountinfo, const char *path, unsigned
 /* A mount on the node's own disk shared with other pods (EmptyDir, container fs, hostPath). */
 bool mount_is_node_local(const struct mount *mount);
 
-/* The root file system of a container. in_container: see host_in_container. */
-bool mount_is_container_root(const struct mount *mount, bool in_container);
+/* The root file system of a container: layered, or any mounted at "/" in a pod. */
+bool mount_is_container_root(const struct mount *mount, bool in_pod);
 
-/* Whether this process runs in a container, as far as its runtime shows it. */
-bool host_in_container(void);
+/* Whether the kubelet's environment is there. */
+bool host_in_pod(void);
 
 /*
  * An attribute of the queue of a block device (a partition has its disk's):

@@ -141,6 +141,16 @@ static int open_directory(const char *path)
 	return fd < 0 && errno == EACCES ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : fd;
 }
 
+/* "/" itself is one wherever we run; below it only what a container's root holds. */
+static bool is_on_container_root(const struct mount *mount, const struct stat *st)
+{
+	struct stat root;
+	bool is_root =
+	        stat("/", &root) == 0 && root.st_dev == st->st_dev && root.st_ino == st->st_ino;
+
+	return is_root || mount_is_container_root(mount, host_in_pod());
+}
+
 static int init_directory(struct target *target, const struct stat *st, struct err *err)
 {
 	struct statvfs fs;
@@ -158,7 +168,7 @@ static int init_directory(struct target *target, const struct stat *st, struct e
 		return explain_errno("open", target->path, errno, st, err);
 	mount_read(&mount, target->path);
 	target->is_node_local = mount_is_node_local(&mount);
-	target->is_container_root = mount_is_container_root(&mount, host_in_container());
+	target->is_container_root = is_on_container_root(&mount, st);
 	measure_space(target, &fs);
 	return 0;
 }

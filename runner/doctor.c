@@ -1,0 +1,341 @@
+/*
+ * Two tables of checks: what the pod can do, and what the volume can do. Each
+ * check tries the real thing where it can be tried and prints one line; none
+ * depends on another, but for the file that those on the volume share.
+ *
+ * Without a volume the engines are tried by reading this program's own file.
+ */
+#include "doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "base/units.h"
+#include "base/workers.h"
+#include "io/engine.h"
+#include "io/file.h"
+#include "io/host.h"
+
+#define TRY_BYTES            4096u
+#define MEMORY_ENOUGH        (256 * MIB)
+#define MEMLOCK_ENOUGH       (8 * MIB)
+#define SPACE_ENOUGH         (1 * GIB)
+#define FIGURE_MAX           512
+#define TERMINATION_LOG_PATH "/dev/termination-log"
+
+enum status { OK, LIMITED, MISSING };
+
+struct doctor {
+	FILE *out;
+	struct host host;
+	struct mount mount;
+	struct target target;
+	struct file_wish wish;
+	struct file file; /* what engines are tried on */
+};
+
+static const char *const status_names[] = {"ok", "limited", "missing"};
+
+/* remedy may be NULL. */
+PRINTF_LIKE(5, 6)
+static void say(struct doctor *d, enum status status, const char *what, const char *remedy,
+                const char *fmt, ...)
+{
+	char figure[FIGURE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(figure, sizeof(figure), fmt, args);
+	va_end(args);
+	fprintf(d->out, "%s: %s (%s)", status_names[status], what, figure);
+	if (remedy)
+		fprintf(d->out, ": %s", remedy);
+	fputc('\n', d->out);
+}
+
+static void check_user(struct doctor *d)
+{
+	say(d, OK, "user and group", NULL, "%u:%u", geteuid(), getegid());
+}
+
+static void check_node(struct doctor *d)
+{
+	say(d, OK, "node", NULL, "%s, kernel %s, %s", d->host.node, d->host.kernel,
+	    d->host.machine);
+}
+
+static void check_cpus(struct doctor *d)
+{
+	bool enough = d->host.cpus >= 1;
+
+	say(d, enough ? OK : LIMITED, "CPUs",
+	    enough ? NULL
+	           : "raise limits.cpu to 1 or more: a benchmark stops when its quota is used",
+	    "%.3g%s", d->host.cpus, d->host.cpu_quota ? ", a quota" : ", no quota");
+}
+
+static void check_memory(struct doctor *d)
+{
+	bool enough = d->host.memory_bytes >= MEMORY_ENOUGH;
+	char text[UNITS_TEXT_MAX];
+
+	say(d, enough ? OK : LIMITED, "memory",
+	    enough ? NULL : "raise limits.memory: deep queues of large blocks need it", "%s%s",
+	    units_format_size(d->host.memory_bytes, text),
+	    d->host.memory_limited ? ", a limit" : ", no limit");
+}
+
+static void check_memlock(struct doctor *d)
+{
+	struct rlimit limit;
+	char text[UNITS_TEXT_MAX];
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	if (limit.rlim_cur == RLIM_INFINITY)
+		say(d, OK, "locked memory", NULL, "no limit");
+	else
+		say(d, limit.rlim_cur >= MEMLOCK_ENOUGH ? OK : LIMITED, "locked memory",
+		    limit.rlim_cur >= MEMLOCK_ENOUGH
+		            ? NULL
+		            : "buffers may not be registered with io_uring; the container "
+		              "runtime sets this limit",
+		    "%s", units_format_size(limit.rlim_cur, text));
+}
+
+static int prepare_nothing(void *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static void run_nothing(void *arg, uint64_t start_ns)
+{
+	(void)arg;
+	(void)start_ns;
+}
+
+static void check_threads(struct doctor *d)
+{
+	const struct workers_body body = {prepare_nothing, run_nothing};
+	bool has_clone3 = syscall(SYS_clone3, NULL, 0) < 0 && errno == EINVAL;
+	void *args[] = {NULL};
+	struct workers *workers;
+	struct err err;
+
+	if (workers_make_threads_possible(&err) < 0 ||
+	    workers_start(&workers, &body, args, 1, &err) < 0) {
+		say(d, MISSING, "threads",
+		    "look at the pod's seccomp profile and its limit on pids", "%s", err.text);
+		return;
+	}
+	workers_wait(workers, UINT64_MAX);
+	workers_join(workers);
+	say(d, OK, "threads", NULL, "%s", has_clone3 ? "by clone3" : "by clone, without clone3");
+}
+
+static void check_termination_log(struct doctor *d)
+{
+	const char *path = getenv("PVCBENCH_TERMINATION_LOG");
+
+	path = path && *path ? path : TERMINATION_LOG_PATH;
+	if (access(path, W_OK) == 0)
+		say(d, OK, "termination log", NULL, "%s", path);
+	else
+		say(d, MISSING, "termination log",
+		    "a pod has one; without it the summary is in the log only", "%s: %s", path,
+		    strerror(errno));
+}
+
+static void check_writable(struct doctor *d)
+{
+	if (d->target.is_block)
+		say(d, OK, "target", NULL, "block device '%s', not written to", d->target.path);
+	else if (d->target.is_container_root)
+		say(d, LIMITED, "target", "mount a volume and name its path",
+		    "'%s' is writable, on the container's own root file system", d->target.path);
+	else
+		say(d, OK, "target", NULL, "'%s' is writable", d->target.path);
+}
+
+static void check_file_system(struct doctor *d)
+{
+	const struct mount *mount = &d->mount;
+
+	say(d, OK, "file system", NULL, "%s from %s%s%s%s%s, %s",
+	    mount->fs[0] ? mount->fs : "unknown", mount->source[0] ? mount->source : "unknown",
+	    mount->device[0] ? ", device " : "", mount->device,
+	    mount->scheduler[0] ? ", scheduler " : "", mount->scheduler,
+	    mount->options[0] ? mount->options : "no options");
+}
+
+static void check_space(struct doctor *d)
+{
+	uint64_t budget = target_budget(&d->target);
+	bool enough = budget >= SPACE_ENOUGH;
+	char capacity[UNITS_TEXT_MAX], free_space[UNITS_TEXT_MAX], usable[UNITS_TEXT_MAX];
+
+	say(d, enough ? OK : LIMITED, "space",
+	    enough ? NULL
+	           : "files are shrunk to what fits; a larger volume gives figures that count",
+	    "%s, %s free, %s for us%s",
+	    d->target.capacity_bytes ? units_format_size(d->target.capacity_bytes, capacity)
+	                             : "unknown capacity",
+	    units_format_size(d->target.free_bytes, free_space), units_format_size(budget, usable),
+	    d->target.is_node_local ? ", on a disk that the node's pods share" : "");
+}
+
+static void check_direct(struct doctor *d)
+{
+	if (d->file.direct)
+		say(d, OK, "O_DIRECT", NULL, "alignment %u bytes", d->file.align);
+	else
+		say(d, LIMITED, "O_DIRECT", "figures may be those of the page cache", "%s",
+		    d->file.direct_reason);
+}
+
+static void check_nowait(struct doctor *d)
+{
+	if (file_supports_nowait(d->file.fd))
+		say(d, OK, "RWF_NOWAIT", NULL, "taken");
+	else
+		say(d, LIMITED, "RWF_NOWAIT",
+		    "this file system serves io_uring by kernel threads; auto takes psync",
+		    "refused");
+}
+
+static void check_engine(struct doctor *d, const struct engine *engine, const char *otherwise)
+{
+	struct err err;
+	int ret = engine_try(engine, d->file.fd, IO_READ, 0, TRY_BYTES, &err);
+	const char *cause = ret < 0 ? engine_cause(engine, -ret) : NULL;
+	char remedy[FIGURE_MAX];
+
+	if (ret >= 0) {
+		say(d, OK, engine->name, NULL, "a read was served");
+		return;
+	}
+	snprintf(remedy, sizeof(remedy), "%s%s%s", cause ? cause : "", cause ? "; " : "",
+	         otherwise);
+	say(d, LIMITED, engine->name, remedy, "%s", err.text);
+}
+
+static void check_uring(struct doctor *d)
+{
+	check_engine(d, &engine_uring,
+	             "the component io-uring-localhost allows it, auto goes on with libaio");
+}
+
+static void check_aio(struct doctor *d)
+{
+	check_engine(d, &engine_aio, "auto goes on with psync");
+}
+
+static void check_psync(struct doctor *d)
+{
+	check_engine(d, &engine_psync, "no engine is left");
+}
+
+typedef void check(struct doctor *d);
+
+static check *const pod_checks[] = {
+        check_user,
+        check_node,
+        check_cpus,
+        check_memory,
+        check_memlock,
+        check_threads,
+        check_termination_log,
+};
+
+static check *const volume_checks[] = {
+        check_writable, check_file_system, check_space, check_direct, check_nowait,
+};
+
+static check *const engine_checks[] = {check_uring, check_aio, check_psync};
+
+static void run_checks(struct doctor *d, check *const *checks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		checks[i](d);
+}
+
+/* A block of our own to read, so that engines have something to show. */
+static int write_block(struct doctor *d, struct err *err)
+{
+	int ret = engine_try(&engine_psync, d->file.fd, IO_WRITE, 0, TRY_BYTES, err);
+
+	if (ret >= 0)
+		return 0;
+	err->class = ERR_TARGET;
+	return err_wrap(err, "cannot write to '%s'", d->target.path);
+}
+
+static int open_file(struct doctor *d, struct err *err)
+{
+	if (file_open(&d->file, &d->target, &d->wish, err) < 0 ||
+	    file_try_direct(&d->file, &d->target, &d->wish, 0, err) < 0)
+		return -1;
+	return d->target.is_block ? 0 : write_block(d, err);
+}
+
+static int look_at_volume(struct doctor *d, struct err *err)
+{
+	char id[TARGET_RUN_ID_MAX];
+
+	snprintf(id, sizeof(id), "doctor-%d-%llx", getpid(), (unsigned long long)clock_now_ns());
+	d->wish = (struct file_wish){.name = d->target.is_block ? NULL : "data.0",
+	                             .writable = !d->target.is_block,
+	                             .block_bytes = TRY_BYTES};
+	mount_read(&d->mount, d->target.path);
+	if (target_enter(&d->target, id, err) < 0)
+		return -1;
+
+	int ret = open_file(d, err);
+
+	if (ret == 0) {
+		run_checks(d, volume_checks, ARRAY_SIZE(volume_checks));
+		run_checks(d, engine_checks, ARRAY_SIZE(engine_checks));
+	}
+	file_close(&d->file);
+
+	struct err leave_err;
+
+	if (target_leave(&d->target, &leave_err) < 0 && ret == 0) {
+		*err = leave_err;
+		ret = -1;
+	}
+	return ret;
+}
+
+static void look_at_engines(struct doctor *d)
+{
+	d->file.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (d->file.fd >= 0)
+		run_checks(d, engine_checks, ARRAY_SIZE(engine_checks));
+	file_close(&d->file);
+}
+
+int doctor_run(const char *path, FILE *out, struct err *err)
+{
+	struct doctor d = {.out = out, .file = {.fd = -1}};
+
+	if (path && target_init(&d.target, path, err) < 0)
+		return -1;
+	host_read(&d.host);
+	run_checks(&d, pod_checks, ARRAY_SIZE(pod_checks));
+	if (!path) {
+		look_at_engines(&d);
+		return 0;
+	}
+
+	int ret = look_at_volume(&d, err);
+
+	target_destroy(&d.target);
+	return ret;
+}
