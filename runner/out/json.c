@@ -625,9 +625,20 @@ static void write_errors(struct doc *doc, const struct member *row, const void *
 	emit_close(&doc->emit, '}');
 }
 
+/* The inverse of err_name, also for a number that has no name. */
+static int errno_of(const char *name)
+{
+	int errnum = err_number(name);
+
+	if (!errnum && sscanf(name, "errno %d", &errnum) == 1)
+		errnum = errnum > 0 && !strcmp(err_name(errnum), name) ? errnum : 0;
+	return errnum;
+}
+
 static int read_errors(const cJSON *item, const struct member *row, void *object, struct err *err)
 {
 	struct test_result *tr = object;
+	unsigned kinds = 0;
 	const cJSON *entry;
 
 	(void)row;
@@ -635,9 +646,11 @@ static int read_errors(const cJSON *item, const struct member *row, void *object
 		return bad(err, "is no object");
 	cJSON_ArrayForEach(entry, item)
 	{
-		int errnum = err_number(entry->string);
+		int errnum = errno_of(entry->string);
 		uint64_t n;
 
+		if (++kinds > STATS_ERRORS_MAX)
+			return err_set(err, ERR_PLAN, "has more than %d members", STATS_ERRORS_MAX);
 		if (!errnum && strcmp(entry->string, OTHER_ERRORS))
 			return bad(err, "has a name that is no errno");
 		if (make_stats(tr, err) || read_uint(entry, &n, err))
