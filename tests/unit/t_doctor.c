@@ -22,6 +22,7 @@ static int look(const char *path, struct err *err)
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
+	text[0] = '\0';
 
 	int ret = doctor_run(path, out, err);
 

@@ -161,7 +161,7 @@ static void test_enter_and_leave(void **state)
 	assert_string_equal(target.run_dir, "pvcbench-r1");
 	assert_true(exists("pvcbench-r1"));
 	for (int i = 0; i < 300; i++) {
-		char name[16];
+		char name[32];
 
 		snprintf(name, sizeof(name), "data.%d", i);
 		touch(target.run_dirfd, name);
