@@ -149,7 +149,7 @@ static void check_termination_log(struct doctor *d)
 	else
 		say(d, MISSING, "termination log",
 		    "a pod has one; without it the summary is in the log only", "%s: %s", path,
-		    strerror(errno));
+		    err_words(errno));
 }
 
 static void check_writable(struct doctor *d)

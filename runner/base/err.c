@@ -41,9 +41,7 @@ int err_sys(struct err *err, enum err_class class, int errnum, const char *fmt, 
 	memcpy(err->text, text, sizeof(text));
 	err->class = class;
 	err->errnum = errnum;
-	const char *words = strerrordesc_np(errnum);
-
-	return err_append(err, ": %s", words ? words : err_name(errnum));
+	return err_append(err, ": %s", err_words(errnum));
 }
 
 /* What does not fit is cut off at the end. */
@@ -76,6 +74,13 @@ int err_append(struct err *err, const char *fmt, ...)
 	format(more, sizeof(more), fmt, args);
 	va_end(args);
 	return join(err, err->text, "", more);
+}
+
+const char *err_words(int errnum)
+{
+	const char *words = strerrordesc_np(errnum);
+
+	return words ? words : err_name(errnum);
 }
 
 const char *err_name(int errnum)

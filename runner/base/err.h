@@ -41,6 +41,9 @@ int err_wrap(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Put text (for instance " (remedy ...)") behind the text that is there. Returns -1. */
 int err_append(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* "No space left on device" for 28; err_name for a number without words. Static storage. */
+const char *err_words(int errnum);
+
 /* "ENOSPC" for 28; "errno 4711" for a number without a name. Static storage. */
 const char *err_name(int errnum);
 

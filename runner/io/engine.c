@@ -182,7 +182,7 @@ static void add_refusal(struct engine_choice *choice, const struct engine *engin
 	const char *cause = engine_cause(engine, errnum);
 
 	choice->refused = true;
-	add_reason(choice, "%s refused: %s", engine->name, strerror(errnum));
+	add_reason(choice, "%s refused: %s", engine->name, err_words(errnum));
 	if (cause)
 		add_reason(choice, " (%s)", cause);
 	add_reason(choice, "; ");
@@ -210,7 +210,7 @@ static int consider(struct engine_choice *choice, const struct engine *engine,
 	choice->engine = engine;
 	add_reason(choice, "%s: a trial %s was ", engine->name, what);
 	if (ret < 0)
-		add_reason(choice, "answered: %s", strerror(-ret));
+		add_reason(choice, "answered: %s", err_words(-ret));
 	else
 		add_reason(choice, "served");
 	return 1;

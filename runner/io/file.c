@@ -177,7 +177,7 @@ static int negotiate_open(struct file *file, const struct target *target,
 	if (!*direct || errnum == ENOENT || errnum == EBUSY)
 		return explain_open(target, wish, errnum, err);
 	*direct = false;
-	set_reason(file, "O_DIRECT refused at open: %s", strerror(errnum));
+	set_reason(file, "O_DIRECT refused at open: %s", err_words(errnum));
 	/* Where an open without it fails too, that error is the better one. */
 	file->fd = open_as_wished(target, wish, false);
 	if (file->fd < 0)
@@ -256,7 +256,7 @@ int file_try_direct(struct file *file, const struct target *target, const struct
 	/* Any other error is the storage's, which the test will meet and count. */
 	if (ret != -EINVAL && ret != -EOPNOTSUPP && ret != -ENOSYS)
 		return 0;
-	set_reason(file, "the first request with O_DIRECT was refused: %s", strerror((int)-ret));
+	set_reason(file, "the first request with O_DIRECT was refused: %s", err_words((int)-ret));
 	return settle_for_buffered(file, target, wish, err);
 }
 

@@ -270,7 +270,7 @@ static bool remove_file(int dirfd, const char *name, struct leftovers *left)
 		return true;
 	/* Object stores may list a name for a while after it is gone. */
 	if (errno != ENOENT)
-		add_leftover(left, name, strerror(errno));
+		add_leftover(left, name, err_words(errno));
 	return false;
 }
 
