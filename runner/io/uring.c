@@ -229,6 +229,15 @@ static void uring_close(void *state)
 {
 	struct uring *u = state;
 
+	/*
+	 * The kernel takes a ring apart later, in its own time; until then the file
+	 * would count as open and the arena as locked. With requests in flight this
+	 * would wait for them.
+	 */
+	if (u->outstanding == 0 && u->sqe_flags & IOSQE_FIXED_FILE)
+		io_uring_unregister_files(&u->ring);
+	if (u->outstanding == 0 && u->arena_is_registered)
+		io_uring_unregister_buffers(&u->ring);
 	io_uring_queue_exit(&u->ring);
 	free(u);
 }
