@@ -21,6 +21,7 @@ JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 
 SOURCES := \
+	agenda.c \
 	base/err.c base/field.c base/units.c base/workers.c \
 	builtin.c dbench.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/null.c io/psync.c io/target.c io/uring.c \
@@ -35,9 +36,9 @@ objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PLANS    := $(sort $(wildcard manifests/plans/*.yaml))
 SCHEMAS  := $(wildcard docs/*.schema.json)
 
-# A test names the runner sources that it links: `/* links: base/err.c base/units.c */`
-links     = $(filter %.c,$(shell sed -n '/\/\* links:/,/\*\//p' $(1)))
-UNITS    := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/t_*.c)))
+# A test program names the runner sources that it links: `/* links: base/err.c base/units.c */`
+links     = $(filter %.c,$(shell sed -n '/ links:/,/\*\//p' $(1)))
+PROGRAMS := $(patsubst tests/%.c,%,$(sort $(wildcard tests/unit/t_*.c tests/golden/*.c)))
 FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
 .DEFAULT_GOAL := build
@@ -116,16 +117,16 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(COMPILE))' | cmp -s - $@ || \
 		printf '%s\n' '$(subst ','\'',$(COMPILE))' > $@
 
-tests: $(addprefix $(BUILD)/unit/,$(UNITS))
+tests: $(addprefix $(BUILD)/,$(PROGRAMS))
 
-define unit_rule
-$(BUILD)/unit/$(1): tests/unit/$(1).c $(call objects,$(call links,tests/unit/$(1).c))
+define program_rule
+$(BUILD)/$(1): tests/$(1).c $(call objects,$(call links,tests/$(1).c))
 	@mkdir -p $$(@D)
 	$$(call say,TEST,$$@)
 	$$(Q)$$(COMPILE) -Itests/unit -MMD -MP -MT $$@ -MF $$@.d -c -o $$@.o $$<
 	$$(Q)$$(LINK) -o $$@ $$@.o $$(filter %.o,$$^) -lcmocka $$(LDLIBS)
 endef
-$(foreach unit,$(UNITS),$(eval $(call unit_rule,$(unit))))
+$(foreach program,$(PROGRAMS),$(eval $(call program_rule,$(program))))
 
 fuzzers: $(addprefix $(BUILD)/fuzz/,$(FUZZERS))
 
@@ -140,4 +141,4 @@ $(BUILD)/fuzz/$(1): tests/fuzz/$(1).c $(patsubst runner/builtin.c,$(BUILD)/built
 endef
 $(foreach fuzzer,$(FUZZERS),$(eval $(call fuzz_rule,$(fuzzer))))
 
--include $(patsubst %.o,%.d,$(call objects,$(SOURCES))) $(UNITS:%=$(BUILD)/unit/%.d)
+-include $(patsubst %.o,%.d,$(call objects,$(SOURCES))) $(PROGRAMS:%=$(BUILD)/%.d)

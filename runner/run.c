@@ -7,9 +7,6 @@
  * measured is printed and what was made is removed, whether a test fails or a
  * signal comes. SIGTERM, SIGINT and SIGHUP set a flag that the running test
  * looks at.
- *
- * Without a plan's name the plan is /etc/pvcbench/plan.yaml where that exists,
- * else dbench's when one of its variables is set, else cce.
  */
 #include "run.h"
 
@@ -19,10 +16,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/units.h"
+#include "agenda.h"
 #include "base/workers.h"
-#include "dbench.h"
-#include "kinds/kind.h"
 #include "out/json.h"
 #include "out/progress.h"
 #include "out/text.h"
@@ -35,11 +30,7 @@
 
 struct run {
 	const struct run_options *options;
-	struct plan plan;
-	struct host host;
-	struct target targets[TARGETS_MAX];
-	unsigned n_targets;
-	uint64_t durations_ns[PLAN_TESTS_MAX]; /* of each test, as far as it is known */
+	struct agenda agenda;
 	struct result result;
 	struct progress_view view;
 };
@@ -62,108 +53,6 @@ static void watch_signals(void)
 		sigaction(ends[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
 	for (unsigned i = 0; i < ARRAY_SIZE(ignored); i++)
 		signal(ignored[i], SIG_IGN);
-}
-
-/* ---- plan and targets ---- */
-
-static const char *plan_name(const struct run_options *options, const struct dbench *dbench)
-{
-	if (options->plan)
-		return options->plan;
-	if (!access(PLAN_MOUNTED, F_OK))
-		return PLAN_MOUNTED;
-	return dbench->asked ? "dbench" : PLAN_DEFAULT;
-}
-
-static int load_plan(struct run *run, struct err *err)
-{
-	const struct run_options *options = run->options;
-	struct plan_override all[DBENCH_OVERRIDES_MAX + PLAN_OVERRIDES_MAX];
-	struct dbench dbench;
-	unsigned n = 0;
-
-	dbench_read(&dbench);
-	const char *name = plan_name(options, &dbench);
-	bool as_dbench = !options->plan && dbench.asked && !strcmp(name, "dbench");
-
-	if (as_dbench)
-		for (; n < dbench.n_overrides; n++)
-			all[n] = dbench.overrides[n];
-	for (unsigned i = 0; i < options->n_overrides; i++)
-		all[n++] = options->overrides[i];
-	if (plan_yaml_load(&run->plan, name, all, n, err))
-		return -1;
-	if (as_dbench && dbench.quick && run->plan.n_tests > DBENCH_QUICK_TESTS)
-		run->plan.n_tests = DBENCH_QUICK_TESTS;
-	return 0;
-}
-
-static struct target *find_target(struct run *run, const char *path)
-{
-	for (unsigned i = 0; i < run->n_targets; i++)
-		if (!strcmp(run->targets[i].path, path))
-			return &run->targets[i];
-	return NULL;
-}
-
-static int open_targets(struct run *run, struct err *err)
-{
-	for (unsigned i = 0; i < run->plan.n_tests; i++) {
-		const struct test *test = &run->plan.tests[i];
-
-		if (find_target(run, test->target))
-			continue;
-		if (run->n_targets == TARGETS_MAX)
-			return err_set(err, ERR_PLAN, "a run takes at most %d targets",
-			               TARGETS_MAX);
-		if (target_init(&run->targets[run->n_targets], test->target, err))
-			return -1;
-		run->n_targets++;
-	}
-	return 0;
-}
-
-static int check_test(struct run *run, const struct test *test, struct preview *preview,
-                      struct err *err)
-{
-	const struct kind *kind = kind_find(test->kind);
-
-	if (!kind)
-		return err_set(err, ERR_PLAN, "%s:%u:%u: kind: '%s' is unknown (known: %s)",
-		               run->plan.name, test->line, test->column, test->kind,
-		               kinds[0]->name);
-	if (kind->check(test, find_target(run, test->target), &run->host, preview, err))
-		return err_wrap(err, "test '%s'", test->name);
-	return 0;
-}
-
-static int check_tests(struct run *run, struct err *err)
-{
-	for (unsigned i = 0; i < run->plan.n_tests; i++) {
-		struct preview preview = {0};
-
-		if (check_test(run, &run->plan.tests[i], &preview, err))
-			return -1;
-		run->durations_ns[i] = preview.duration_ns;
-	}
-	return 0;
-}
-
-/* All that can be known before the first byte is written. */
-static int read_all(struct run *run, struct err *err)
-{
-	host_read(&run->host);
-	if (load_plan(run, err) || open_targets(run, err))
-		return -1;
-	return check_tests(run, err);
-}
-
-static void run_destroy(struct run *run)
-{
-	for (unsigned i = 0; i < run->n_targets; i++)
-		target_destroy(&run->targets[i]);
-	plan_destroy(&run->plan);
-	result_destroy(&run->result);
 }
 
 /* ---- conditions ---- */
@@ -189,11 +78,11 @@ static void describe(const struct run *run, const struct target *target, struct 
 	c->block_bytes = mount.block_bytes;
 	c->capacity_bytes = target->capacity_bytes;
 	c->free_bytes = target->free_bytes;
-	COPY(c->kernel, run->host.kernel);
-	COPY(c->machine, run->host.machine);
-	COPY(c->node, run->host.node);
-	c->cpus = run->host.cpus;
-	c->memory_bytes = run->host.memory_bytes;
+	COPY(c->kernel, run->agenda.host.kernel);
+	COPY(c->machine, run->agenda.host.machine);
+	COPY(c->node, run->agenda.host.node);
+	c->cpus = run->agenda.host.cpus;
+	c->memory_bytes = run->agenda.host.memory_bytes;
 }
 
 static void stamp_run(struct result *result)
@@ -217,14 +106,14 @@ static int begin_result(struct run *run, struct err *err)
 
 	stamp_run(result);
 	COPY(result->version, PVCBENCH_VERSION);
-	COPY(result->plan, run->plan.name);
-	result->tests = calloc(run->plan.n_tests, sizeof(*result->tests));
-	result->targets = calloc(run->n_targets, sizeof(*result->targets));
+	COPY(result->plan, run->agenda.plan.name);
+	result->tests = calloc(run->agenda.plan.n_tests, sizeof(*result->tests));
+	result->targets = calloc(run->agenda.n_targets, sizeof(*result->targets));
 	if (!result->tests || !result->targets)
 		return err_set(err, ERR_TARGET, "out of memory for the result");
-	for (unsigned i = 0; i < run->n_targets; i++)
-		describe(run, &run->targets[i], &result->targets[i]);
-	result->n_targets = run->n_targets;
+	for (unsigned i = 0; i < run->agenda.n_targets; i++)
+		describe(run, &run->agenda.targets[i], &result->targets[i]);
+	result->n_targets = run->agenda.n_targets;
 	result->conditions = result->targets[0];
 	return 0;
 }
@@ -239,10 +128,10 @@ static void on_progress(void *view, const struct progress *progress)
 static int run_kind(struct run *run, const struct test *test, struct test_result *tr,
                     struct err *err)
 {
-	struct target *target = find_target(run, test->target);
+	struct target *target = agenda_target(&run->agenda, test);
 	struct kind_env env = {
 	        .run_id = run->result.id,
-	        .host = &run->host,
+	        .host = &run->agenda.host,
 	        .target = target,
 	        .stop = &stop_signal,
 	        .progress = on_progress,
@@ -256,14 +145,12 @@ static int run_kind(struct run *run, const struct test *test, struct test_result
 
 static void run_test(struct run *run, unsigned i)
 {
-	const struct test *test = &run->plan.tests[i];
+	const struct test *test = &run->agenda.plan.tests[i];
 	struct test_result *tr = &run->result.tests[i];
 	struct err err;
 
 	run->view.test = i + 1;
-	run->view.plan_left_ns = 0;
-	for (unsigned later = i + 1; later < run->plan.n_tests; later++)
-		run->view.plan_left_ns += run->durations_ns[later];
+	run->view.plan_left_ns = agenda_duration_ns(&run->agenda, i + 1);
 	test_result_init(tr, test);
 	run->result.n_tests = i + 1;
 	progress_begin(&run->view, test);
@@ -299,8 +186,8 @@ static void remove_files(void *arg, uint64_t start_ns)
 	struct err err;
 
 	(void)start_ns;
-	for (unsigned i = 0; i < run->n_targets; i++)
-		if (target_leave(&run->targets[i], &err))
+	for (unsigned i = 0; i < run->agenda.n_targets; i++)
+		if (target_leave(&run->agenda.targets[i], &err))
 			progress_note(&run->view, "%s", err.text);
 }
 
@@ -322,7 +209,7 @@ static void clean_up(struct run *run)
 	}
 	progress_note(&run->view,
 	              "the volume does not answer: what is left in '%s/%s' was not removed",
-	              run->targets[0].path, run->targets[0].run_dir);
+	              run->agenda.targets[0].path, run->agenda.targets[0].run_dir);
 }
 
 static int write_out(const struct run *run, struct err *err)
@@ -384,7 +271,7 @@ static int run_tests(struct run *run)
 	struct err err;
 	int code;
 
-	for (unsigned i = 0; i < run->plan.n_tests && !atomic_load(&stop_signal); i++)
+	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&stop_signal); i++)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
 	clean_up(run);
@@ -397,89 +284,48 @@ static int run_tests(struct run *run)
 	return code;
 }
 
+static int read_agenda(struct agenda *agenda, const struct run_options *options, struct err *err)
+{
+	return agenda_read(agenda, options->plan, options->overrides, options->n_overrides, err);
+}
+
 int run_plan(const struct run_options *options)
 {
-	struct run *run = calloc(1, sizeof(*run));
+	struct run run = {.options = options};
 	struct err err;
 	int code;
 
-	if (!run) {
-		fprintf(stderr, "pvcbench: out of memory\n");
-		return ERR_TARGET;
-	}
-	run->options = options;
 	watch_signals();
-	if (workers_make_threads_possible(&err) || read_all(run, &err) || begin_result(run, &err)) {
+	if (workers_make_threads_possible(&err) || read_agenda(&run.agenda, options, &err) ||
+	    begin_result(&run, &err)) {
 		print_error(&err);
 		code = (int)err.class;
 	} else {
-		run->view = (struct progress_view){
+		run.view = (struct progress_view){
 		        .out = stdout,
 		        .terminal = isatty(STDOUT_FILENO),
 		        .quiet = options->quiet,
-		        .n_tests = run->plan.n_tests,
+		        .n_tests = run.agenda.plan.n_tests,
 		};
-		code = run_tests(run);
+		code = run_tests(&run);
 	}
-	run_destroy(run);
-	free(run);
+	agenda_destroy(&run.agenda);
+	result_destroy(&run.result);
 	return code;
-}
-
-/* ---- check ---- */
-
-static void print_preview(const struct test *test, const struct preview *preview)
-{
-	char layout[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX];
-
-	printf("%-24s %-16s size %-10s layout %-10s time %s\n", test->name, test->target,
-	       units_format_size(preview->size, size),
-	       units_format_size(preview->layout_bytes, layout),
-	       preview->duration_ns ? units_format_time(preview->duration_ns, time)
-	                            : "until its amount is done");
-	for (unsigned i = 0; i < preview->n_concessions; i++)
-		printf("  concession: %s\n", preview->concessions[i]);
-}
-
-static int check_all(struct run *run, struct err *err)
-{
-	uint64_t duration_ns = 0, layout_bytes = 0;
-	char time[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
-
-	host_read(&run->host);
-	if (load_plan(run, err) || open_targets(run, err))
-		return -1;
-	for (unsigned i = 0; i < run->plan.n_tests; i++) {
-		const struct test *test = &run->plan.tests[i];
-		struct preview preview = {0};
-
-		if (check_test(run, test, &preview, err))
-			return -1;
-		print_preview(test, &preview);
-		duration_ns += preview.duration_ns;
-		layout_bytes = max_u64(layout_bytes, preview.layout_bytes);
-	}
-	printf("%u tests, %s and the layout of %s\n", run->plan.n_tests,
-	       units_format_time(duration_ns, time), units_format_size(layout_bytes, size));
-	return 0;
 }
 
 int run_check(const struct run_options *options)
 {
-	struct run *run = calloc(1, sizeof(*run));
+	struct agenda agenda = {0};
 	struct err err;
 	int code = 0;
 
-	if (!run) {
-		fprintf(stderr, "pvcbench: out of memory\n");
-		return ERR_TARGET;
-	}
-	run->options = options;
-	if (check_all(run, &err)) {
+	if (read_agenda(&agenda, options, &err)) {
 		fprintf(stderr, "pvcbench: %s\n", err.text);
 		code = (int)err.class;
+	} else {
+		agenda_write(stdout, &agenda);
 	}
-	run_destroy(run);
-	free(run);
+	agenda_destroy(&agenda);
 	return code;
 }

@@ -8,7 +8,7 @@
 #include "plan_yaml.h"
 
 struct run_options {
-	const char *plan; /* a built-in plan's name or a file; NULL: see design of run.c */
+	const char *plan; /* a built-in plan's name or a file; NULL: see agenda.h */
 	const struct plan_override *overrides;
 	unsigned n_overrides;
 	const char *out_path; /* for the whole result as JSON; NULL: none */

@@ -1,0 +1,170 @@
+/*
+ * plan -> targets -> check of every test.
+ */
+#include "agenda.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "dbench.h"
+
+#define PLAN_MOUNTED "/etc/pvcbench/plan.yaml"
+#define PLAN_DEFAULT "cce"
+
+static int load_dbench(struct plan *plan, const struct dbench *dbench,
+                       const struct plan_override *overrides, unsigned n_overrides, struct err *err)
+{
+	struct plan_override all[DBENCH_OVERRIDES_MAX + PLAN_OVERRIDES_MAX];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < dbench->n_overrides; i++)
+		all[n++] = dbench->overrides[i];
+	for (unsigned i = 0; i < n_overrides; i++)
+		all[n++] = overrides[i];
+	if (plan_yaml_load(plan, "dbench", all, n, err))
+		return -1;
+	if (dbench->quick && plan->n_tests > DBENCH_QUICK_TESTS)
+		plan->n_tests = DBENCH_QUICK_TESTS;
+	return 0;
+}
+
+static int load_plan(struct plan *plan, const char *name, const struct plan_override *overrides,
+                     unsigned n_overrides, struct err *err)
+{
+	struct dbench dbench;
+
+	if (!name && !access(PLAN_MOUNTED, F_OK))
+		name = PLAN_MOUNTED;
+	dbench_read(&dbench);
+	if (!name && dbench.asked)
+		return load_dbench(plan, &dbench, overrides, n_overrides, err);
+	return plan_yaml_load(plan, name ? name : PLAN_DEFAULT, overrides, n_overrides, err);
+}
+
+struct target *agenda_target(struct agenda *agenda, const struct test *test)
+{
+	for (unsigned i = 0; i < agenda->n_targets; i++)
+		if (!strcmp(agenda->targets[i].path, test->target))
+			return &agenda->targets[i];
+	return NULL;
+}
+
+static int open_targets(struct agenda *agenda, struct err *err)
+{
+	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
+		const struct test *test = &agenda->plan.tests[i];
+
+		if (agenda_target(agenda, test))
+			continue;
+		if (agenda->n_targets == AGENDA_TARGETS_MAX)
+			return err_set(err, ERR_PLAN, "a run takes at most %d targets",
+			               AGENDA_TARGETS_MAX);
+		if (target_init(&agenda->targets[agenda->n_targets], test->target, err))
+			return -1;
+		agenda->n_targets++;
+	}
+	return 0;
+}
+
+static int check_test(struct agenda *agenda, unsigned i, struct err *err)
+{
+	const struct test *test = &agenda->plan.tests[i];
+	const struct kind *kind = kind_find(test->kind);
+
+	if (!kind)
+		return err_set(err, ERR_PLAN, "%s:%u:%u: kind: '%s' is not known (allowed: %s)",
+		               agenda->plan.name, test->line, test->column, test->kind,
+		               kinds[0]->name);
+	if (kind->check(test, agenda_target(agenda, test), &agenda->host, &agenda->previews[i],
+	                err))
+		return err_wrap(err, "test '%s'", test->name);
+	return 0;
+}
+
+int agenda_read(struct agenda *agenda, const char *plan, const struct plan_override *overrides,
+                unsigned n_overrides, struct err *err)
+{
+	host_read(&agenda->host);
+	if (load_plan(&agenda->plan, plan, overrides, n_overrides, err) ||
+	    open_targets(agenda, err))
+		return -1;
+	agenda->previews = calloc(agenda->plan.n_tests, sizeof(*agenda->previews));
+	if (!agenda->previews)
+		return err_set(err, ERR_TARGET, "out of memory for the plan");
+	for (unsigned i = 0; i < agenda->plan.n_tests; i++)
+		if (check_test(agenda, i, err))
+			return -1;
+	return 0;
+}
+
+uint64_t agenda_duration_ns(const struct agenda *agenda, unsigned first)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = first; i < agenda->plan.n_tests; i++)
+		sum += agenda->previews[i].duration_ns;
+	return sum;
+}
+
+void agenda_destroy(struct agenda *agenda)
+{
+	for (unsigned i = 0; i < agenda->n_targets; i++)
+		target_destroy(&agenda->targets[i]);
+	plan_destroy(&agenda->plan);
+	free(agenda->previews);
+}
+
+/* ---- for a person ---- */
+
+/* How long a test takes, or what it writes where an amount ends it. */
+static void write_extent(FILE *out, const struct preview *preview)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (preview->duration_ns)
+		fprintf(out, "takes %s", units_format_time(preview->duration_ns, text));
+	else if (preview->write_bytes)
+		fprintf(out, "writes %s", units_format_size(preview->write_bytes, text));
+	else
+		fprintf(out, "until its amount is read");
+}
+
+static void write_preview(FILE *out, const struct test *test, const struct preview *preview)
+{
+	char layout[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
+
+	fprintf(out, "%-24s %-16s size %-8s layout %-8s ", test->name, test->target,
+	        units_format_size(preview->size, size),
+	        units_format_size(preview->layout_bytes, layout));
+	write_extent(out, preview);
+	fputc('\n', out);
+	for (unsigned i = 0; i < preview->n_concessions; i++)
+		fprintf(out, "  concession: %s\n", preview->concessions[i]);
+}
+
+/* Tests of one target share its files, so the largest layout is what is written. */
+static uint64_t layout_bytes(const struct agenda *agenda)
+{
+	uint64_t sum = 0;
+
+	for (unsigned t = 0; t < agenda->n_targets; t++) {
+		uint64_t most = 0;
+
+		for (unsigned i = 0; i < agenda->plan.n_tests; i++)
+			if (!strcmp(agenda->plan.tests[i].target, agenda->targets[t].path))
+				most = max_u64(most, agenda->previews[i].layout_bytes);
+		sum += most;
+	}
+	return sum;
+}
+
+void agenda_write(FILE *out, const struct agenda *agenda)
+{
+	char time[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
+
+	for (unsigned i = 0; i < agenda->plan.n_tests; i++)
+		write_preview(out, &agenda->plan.tests[i], &agenda->previews[i]);
+	fprintf(out, "%u tests take %s; before them %s are laid out\n", agenda->plan.n_tests,
+	        units_format_time(agenda_duration_ns(agenda, 0), time),
+	        units_format_size(layout_bytes(agenda), size));
+}

@@ -1,0 +1,41 @@
+/*
+ * All that is known before the first byte is written: the plan, the host, the
+ * targets, and what every test would do. Reading it touches nothing.
+ */
+#ifndef PVCBENCH_AGENDA_H
+#define PVCBENCH_AGENDA_H
+
+#include "kinds/kind.h"
+#include "plan_yaml.h"
+
+#define AGENDA_TARGETS_MAX 64
+
+struct agenda {
+	struct plan plan;
+	struct host host;
+	struct target targets[AGENDA_TARGETS_MAX];
+	unsigned n_targets;
+	struct preview *previews; /* one per test; owned */
+};
+
+/*
+ * plan is a built-in plan's name or a file. NULL: /etc/pvcbench/plan.yaml where
+ * that exists, else dbench's plan when one of its variables is set, else cce. Every
+ * test is checked; the first that cannot run is the error. agenda_destroy is legal
+ * after a failure too; *agenda is zero before.
+ */
+int agenda_read(struct agenda *agenda, const char *plan, const struct plan_override *overrides,
+                unsigned n_overrides, struct err *err);
+
+/* The target of a test. */
+struct target *agenda_target(struct agenda *agenda, const struct test *test);
+
+/* How long the tests from this one on take, as far as it is known. */
+uint64_t agenda_duration_ns(const struct agenda *agenda, unsigned first);
+
+void agenda_destroy(struct agenda *agenda);
+
+/* For a person: every test, its sizes, its time, its concessions, and the sums. */
+void agenda_write(FILE *out, const struct agenda *agenda);
+
+#endif
