@@ -160,11 +160,13 @@ static uint64_t layout_bytes(const struct agenda *agenda)
 
 void agenda_write(FILE *out, const struct agenda *agenda)
 {
+	uint64_t duration_ns = agenda_duration_ns(agenda, 0);
 	char time[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
 
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++)
 		write_preview(out, &agenda->plan.tests[i], &agenda->previews[i]);
-	fprintf(out, "%u tests take %s; before them %s are laid out\n", agenda->plan.n_tests,
-	        units_format_time(agenda_duration_ns(agenda, 0), time),
-	        units_format_size(layout_bytes(agenda), size));
+	fprintf(out, "in all: %u tests", agenda->plan.n_tests);
+	if (duration_ns)
+		fprintf(out, ", %s", units_format_time(duration_ns, time));
+	fprintf(out, ", layout of %s\n", units_format_size(layout_bytes(agenda), size));
 }

@@ -528,5 +528,9 @@ void worker_run(void *worker, uint64_t start_ns)
 	}
 	drain(w, s);
 	sync_at_end(w, s);
+	if (!s->n_in_flight) {
+		w->params->engine->close(s->engine);
+		s->engine = NULL;
+	}
 	atomic_store(&w->finished, true);
 }
