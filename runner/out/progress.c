@@ -93,7 +93,7 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	view->stall_told = false;
 	start_text(view, line);
 	append(line, "%s %s depth %llu x %llu job%s, ", plan_rw_name(test->rw),
-	       units_format_size(test->bs, bs), (unsigned long long)test->iodepth,
+	       text_size(test->bs, bs), (unsigned long long)test->iodepth,
 	       (unsigned long long)test->numjobs, test->numjobs > 1 ? "s" : "");
 	append_amount(test, line);
 	write_line(view, line);

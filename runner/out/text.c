@@ -26,6 +26,27 @@ static void PRINTF_LIKE(3, 4) append(char *out, size_t size, const char *fmt, ..
 	va_end(args);
 }
 
+char *text_size(uint64_t bytes, char *out)
+{
+	uint64_t read = 0;
+	struct err err;
+
+	units_format_size(bytes, out);
+	if (units_parse_size(out, &read, &err) || read != bytes)
+		snprintf(out, UNITS_TEXT_MAX, "%lluB", (unsigned long long)bytes);
+	return out;
+}
+
+/* As fio writes it, except that a slow rate is not cut down to a whole number, or to 0. */
+static char *rate_text(double iops, char *out)
+{
+	if (iops > 0 && iops < 9.95)
+		snprintf(out, UNITS_TEXT_MAX, "%.2g", iops);
+	else
+		units_format_iops(iops, out);
+	return out;
+}
+
 static const char *or_unknown(const char *text)
 {
 	return *text ? text : "unknown";
@@ -54,18 +75,25 @@ static bool says(const struct test_result *tr, remark_fn *remark, const char *te
 	}
 }
 
-/* " (read-iops, mixed)": the tests that say this, nothing where all do. */
+/* " (read-iops, mixed)" or " (all but mixed)": who says this; nothing where all do. */
 static void write_who(FILE *out, const struct result *result, remark_fn *remark, const char *text)
 {
 	unsigned n = 0, written = 0;
 
 	for (unsigned i = 0; i < result->n_tests; i++)
 		n += says(&result->tests[i], remark, text);
-	if (n == result->n_tests && n > 1)
+	if (n == result->n_tests)
 		return;
+
+	bool most = n > result->n_tests - n;
+
 	for (unsigned i = 0; i < result->n_tests; i++)
-		if (says(&result->tests[i], remark, text))
-			fprintf(out, "%s%s", written++ ? ", " : " (", result->tests[i].name);
+		if (says(&result->tests[i], remark, text) != most)
+			fprintf(out, "%s%s",
+			        written++ ? ", "
+			        : most    ? " (all but "
+			                  : " (",
+			        result->tests[i].name);
 	fputc(')', out);
 }
 
@@ -120,6 +148,54 @@ static void remark_direct(const struct test_result *tr, unsigned index, char *ou
 		append(out, size, ": %s", tr->direct_reason);
 }
 
+static void remark_window(const struct test_result *tr, unsigned index, char *out, size_t size)
+{
+	char window[UNITS_TEXT_MAX], ramp[UNITS_TEXT_MAX];
+
+	if (index || !tr->runtime_ns || tr->status != STATUS_OK)
+		return;
+	append(out, size, "%s", units_format_time(tr->runtime_ns, window));
+	if (tr->ramp_time_ns)
+		append(out, size, " after a ramp of %s", units_format_time(tr->ramp_time_ns, ramp));
+}
+
+static void remark_layout(const struct test_result *tr, unsigned index, char *out, size_t size)
+{
+	char bytes[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX];
+
+	if (!index && tr->layout_bytes)
+		append(out, size, "%s written in %s, not counted",
+		       units_format_size(tr->layout_bytes, bytes),
+		       units_format_time(tr->layout_ns, time));
+}
+
+/* What makes a test other than a closed loop of plain requests. */
+static void remark_load(const struct test_result *tr, unsigned index, char *out, size_t size)
+{
+	static const char *const opened[] = {[SYNC_SYNC] = "O_SYNC", [SYNC_DSYNC] = "O_DSYNC"};
+	const struct {
+		const char *name;
+		uint64_t every;
+	} syncs[] = {{"fsync", tr->fsync}, {"fdatasync", tr->fdatasync}};
+
+	if (index)
+		return;
+	if (tr->rate_iops)
+		append(out, size, "open loop at %llu requests/s, latency from the due time",
+		       (unsigned long long)tr->rate_iops);
+	if (tr->sync != SYNC_NONE)
+		append(out, size, "%sfile opened %s", *out ? ", " : "", opened[tr->sync]);
+	for (unsigned i = 0; i < ARRAY_SIZE(syncs); i++) {
+		if (!syncs[i].every)
+			continue;
+		append(out, size, "%s%s after ", *out ? ", " : "", syncs[i].name);
+		if (syncs[i].every == 1)
+			append(out, size, "each write");
+		else
+			append(out, size, "every %llu writes", (unsigned long long)syncs[i].every);
+	}
+}
+
 static void remark_concession(const struct test_result *tr, unsigned index, char *out, size_t size)
 {
 	if (index < tr->n_concessions)
@@ -145,8 +221,11 @@ static void write_target(FILE *out, const struct conditions *c)
 	        size_or_unknown(c->capacity_bytes, capacity),
 	        size_or_unknown(c->free_bytes, free_text));
 	fprintf(out, "  mount options  %s\n", or_unknown(c->mount_options));
-	fprintf(out, "  device         %s, scheduler %s\n", or_unknown(c->device),
-	        or_unknown(c->scheduler));
+	if (c->device[0])
+		fprintf(out, "  device         %s, scheduler %s\n", c->device,
+		        or_unknown(c->scheduler));
+	else
+		fputs("  device         none that the kernel shows\n", out);
 	if (c->class[0])
 		fprintf(out, "  class          %s\n", c->class);
 }
@@ -173,6 +252,9 @@ static void write_conditions(FILE *out, const struct result *result)
 	write_remarks(out, result, "  size           ", remark_size);
 	write_remarks(out, result, "  engine         ", remark_engine);
 	write_remarks(out, result, "  O_DIRECT       ", remark_direct);
+	write_remarks(out, result, "  load           ", remark_load);
+	write_remarks(out, result, "  layout         ", remark_layout);
+	write_remarks(out, result, "  window         ", remark_window);
 	write_remarks(out, result, "  concession     ", remark_concession);
 }
 
@@ -216,7 +298,7 @@ static void cell_rw(const struct row *row, char *out)
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		rows += test_result_measured(row->tr, (enum stats_op)op);
 	append(out, CELL_MAX, "%s", name);
-	if (rows > 1)
+	if (rows > 1 && strcmp(name, stats_op_name[row->op]) != 0)
 		append(out, CELL_MAX, " %s", stats_op_name[row->op]);
 }
 
@@ -225,7 +307,7 @@ static void cell_bs(const struct row *row, char *out)
 	if (row->op == STATS_SYNC)
 		append(out, CELL_MAX, "-");
 	else
-		units_format_size(row->tr->bs, out);
+		text_size(row->tr->bs, out);
 }
 
 static void cell_depth(const struct row *row, char *out)
@@ -240,7 +322,7 @@ static void cell_iops(const struct row *row, char *out)
 	if (row->op == NO_OP)
 		append(out, CELL_MAX, "-");
 	else
-		units_format_iops(test_result_iops(row->tr, row->op), out);
+		rate_text(test_result_iops(row->tr, row->op), out);
 }
 
 static void cell_bw(const struct row *row, char *out)
@@ -392,14 +474,18 @@ static void write_table(FILE *out, const struct result *result)
 {
 	struct table table = {.out = out};
 
+	if (!result->n_tests) {
+		fputs("No test was run.\n", out);
+		return;
+	}
 	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
 		table.width[i] = strlen(columns[i].title);
 	each_row(result, measure_row, &table);
 	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
 		write_cell(&table, i, columns[i].title);
 	each_row(result, write_row, &table);
-	fputs("  - as a latency: fewer than 10 samples lie beyond it; as a limit: none of\n"
-	      "    page-cache, errors, stalls was seen, and no other was looked for\n",
+	fputs("\"-\" as a latency: fewer than 10 samples lie beyond it. \"-\" as a limit: neither\n"
+	      "page-cache nor errors nor stalls was seen; nothing else is looked for.\n",
 	      out);
 }
 
@@ -419,16 +505,16 @@ static void errors_text(const struct test_result *tr, char *out, size_t size)
 static void write_problems(FILE *out, const struct test_result *tr)
 {
 	char errors[REMARK_MAX] = "";
-	char ran[UNITS_TEXT_MAX], asked[UNITS_TEXT_MAX];
+	char ran[UNITS_TEXT_MAX];
 
 	errors_text(tr, errors, sizeof(errors));
 	if (tr->status == STATUS_FAILED)
 		fprintf(out, "failed: %s: %s\n", tr->name, or_unknown(tr->error));
-	if (tr->status == STATUS_INTERRUPTED)
-		fprintf(out, "interrupted: %s: after %s of %s\n", tr->name,
-		        units_format_time(tr->runtime_ns, ran),
-		        tr->runtime_asked_ns ? units_format_time(tr->runtime_asked_ns, asked)
-		                             : "its amount");
+	if (tr->status == STATUS_INTERRUPTED && tr->runtime_ns)
+		fprintf(out, "interrupted: %s: after %s of its window\n", tr->name,
+		        units_format_time(tr->runtime_ns, ran));
+	if (tr->status == STATUS_INTERRUPTED && !tr->runtime_ns)
+		fprintf(out, "interrupted: %s: before its window began\n", tr->name);
 	if (*errors)
 		fprintf(out, "errors: %s: %s\n", tr->name, errors);
 }
@@ -504,7 +590,7 @@ static void write_notes(FILE *out, const struct result *result)
 	for (unsigned i = 0; i < result->n_tests; i++)
 		write_thresholds(out, &result->tests[i]);
 	if (result->interrupted)
-		fputs("interrupted: the tests that are not listed were not run\n", out);
+		fputs("interrupted: tests that are not in the table were not run\n", out);
 }
 
 void text_write(FILE *out, const struct result *result)
@@ -526,7 +612,7 @@ static void append_op(const struct test_result *tr, enum stats_op op, char *out,
 	char iops[UNITS_TEXT_MAX], bw[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX], p99[UNITS_TEXT_MAX];
 
 	append(out, size, "%s%s %s IOPS", *out ? "; " : "", stats_op_name[op],
-	       units_format_iops(test_result_iops(tr, op), iops));
+	       rate_text(test_result_iops(tr, op), iops));
 	if (op != STATS_SYNC)
 		append(out, size, ", %s", units_format_bw(test_result_bw(tr, op), bw));
 	if (h->count)

@@ -18,6 +18,9 @@ void text_write(FILE *out, const struct result *result);
  */
 void text_write_dbench(FILE *out, const struct result *result);
 
+/* A size of at most UNITS_TEXT_MAX bytes with the NUL, exact: 4KiB, 1.5MiB, but 2300B. */
+char *text_size(uint64_t bytes, char *out);
+
 /* One line of a test's headline figures, as at its end in the log (no newline). */
 void text_headline(const struct test_result *tr, char *out, size_t size);
 
