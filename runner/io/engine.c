@@ -87,21 +87,13 @@ static int await_one(const struct engine *engine, void *state)
 	return 0;
 }
 
-/* Send io and wait: its result, or -errno of the engine. *gone: it was not answered. */
-static int perform_one(const struct engine *engine, const struct engine_params *params,
-                       struct io *io, bool *gone, struct err *err)
+/* Send io and wait: its result, or -errno of the engine; -ETIMEDOUT without an answer. */
+static int perform_one(const struct engine *engine, void *state, struct io *io, struct err *err)
 {
-	void *state;
-
-	if (engine->open(&state, params, err) < 0)
-		return err->errnum ? -err->errnum : -ENOMEM;
-
 	int ret = engine->submit(state, &io, 1);
 
 	if (ret == 1)
 		ret = await_one(engine, state);
-	*gone = ret == 0;
-	engine->close(state);
 	if (ret == 1 && io->res >= 0)
 		return io->res;
 	if (ret >= 0)
@@ -111,27 +103,35 @@ static int perform_one(const struct engine *engine, const struct engine_params *
 	return ret;
 }
 
-int engine_try(const struct engine *engine, int fd, enum io_op op, uint64_t offset, uint32_t bytes,
-               struct err *err)
+/* Open n states: how many came to be; err says why not all. */
+static unsigned open_states(const struct engine *engine, const struct engine_params *params,
+                            void **states, unsigned n, struct err *err)
 {
-	size_t arena_size = (bytes + TRY_ALIGN - 1) / TRY_ALIGN * TRY_ALIGN;
-	void *arena = aligned_alloc(TRY_ALIGN, arena_size);
-	bool gone = false;
+	unsigned i = 0;
 
-	if (!arena) {
-		err_set(err, ERR_TEST, "no memory for a request of %u bytes", bytes);
+	while (i < n && engine->open(&states[i], params, err) == 0)
+		i++;
+	return i;
+}
+
+/* Send io through the first of n states that are open at once. */
+static int perform_among(const struct engine *engine, const struct engine_params *params,
+                         unsigned n, struct io *io, struct err *err)
+{
+	CLEANUP(mem) void **states = calloc(n, sizeof(*states));
+
+	if (!states) {
+		err_set(err, ERR_TEST, "no memory for %u engines", n);
 		return -ENOMEM;
 	}
-	memset(arena, 0, arena_size);
 
-	struct engine_params params = {
-	        .fd = fd, .depth = 1, .arena = arena, .arena_size = arena_size};
-	struct io io = {.op = op, .len = bytes, .offset = offset, .buf = arena};
-	int ret = perform_one(engine, &params, &io, &gone, err);
+	unsigned opened = open_states(engine, params, states, n, err);
+	int ret = opened == n   ? perform_one(engine, states[0], io, err)
+	          : err->errnum ? -err->errnum
+	                        : -ENOMEM;
 
-	/* The kernel may still use the buffer of an unanswered request: it is left to it. */
-	if (!gone)
-		free(arena);
+	for (unsigned i = 0; i < opened; i++)
+		engine->close(states[i]);
 	return ret;
 }
 
@@ -141,24 +141,63 @@ struct trial {
 	uint64_t offset;
 	uint32_t bytes;
 	off_t size; /* of the file before */
+	unsigned depth, jobs;
 };
 
-static struct trial plan_trial(int fd, uint64_t offset, uint32_t bytes, bool may_write)
+static int send_trial(const struct engine *engine, const struct trial *trial, struct err *err)
 {
-	off_t size = lseek(fd, 0, SEEK_END);
-	bool holds = size >= 0 && (uint64_t)size >= offset + bytes;
+	size_t arena_size = (trial->bytes + TRY_ALIGN - 1) / TRY_ALIGN * TRY_ALIGN;
+	void *arena = aligned_alloc(TRY_ALIGN, arena_size);
 
-	return (struct trial){.fd = fd,
-	                      .op = holds || !may_write ? IO_READ : IO_WRITE,
-	                      .offset = offset,
-	                      .bytes = bytes,
-	                      .size = size};
+	if (!arena) {
+		err_set(err, ERR_TEST, "no memory for a request of %u bytes", trial->bytes);
+		return -ENOMEM;
+	}
+	memset(arena, 0, arena_size);
+
+	/* Without a depth of its own an engine takes no more for more of it. */
+	bool has_depth = engine->max_depth > 1;
+	struct engine_params params = {.fd = trial->fd,
+	                               .depth = has_depth ? trial->depth : 1,
+	                               .arena = arena,
+	                               .arena_size = arena_size};
+	struct io io = {
+	        .op = trial->op, .len = trial->bytes, .offset = trial->offset, .buf = arena};
+	int ret = perform_among(engine, &params, has_depth ? trial->jobs : 1, &io, err);
+
+	/* The kernel may still use the buffer of an unanswered request: it is left to it. */
+	if (ret != -ETIMEDOUT)
+		free(arena);
+	return ret;
 }
 
-/* Make the trial; a file that a trial write made longer gets its size back. */
+int engine_try(const struct engine *engine, int fd, enum io_op op, uint64_t offset, uint32_t bytes,
+               struct err *err)
+{
+	struct trial trial = {
+	        .fd = fd, .op = op, .offset = offset, .bytes = bytes, .depth = 1, .jobs = 1};
+
+	return send_trial(engine, &trial, err);
+}
+
+static struct trial plan_trial(const struct engine_wish *wish)
+{
+	off_t size = lseek(wish->fd, 0, SEEK_END);
+	bool holds = size >= 0 && (uint64_t)size >= wish->offset + wish->bytes;
+
+	return (struct trial){.fd = wish->fd,
+	                      .op = holds || !wish->may_write ? IO_READ : IO_WRITE,
+	                      .offset = wish->offset,
+	                      .bytes = wish->bytes,
+	                      .size = size,
+	                      .depth = wish->depth,
+	                      .jobs = wish->jobs};
+}
+
+/* Make the trial; a file that it made longer gets its size back. */
 static int make_trial(const struct engine *engine, const struct trial *trial, struct err *err)
 {
-	int ret = engine_try(engine, trial->fd, trial->op, trial->offset, trial->bytes, err);
+	int ret = send_trial(engine, trial, err);
 
 	/* Where it cannot be shortened it is a file of ours that is longer: no harm. */
 	if (trial->op == IO_WRITE && ret > 0 && ftruncate(trial->fd, trial->size) < 0)
@@ -182,98 +221,94 @@ static void add_refusal(struct engine_choice *choice, const struct engine *engin
 	const char *cause = engine_cause(engine, errnum);
 
 	choice->refused = true;
-	add_reason(choice, "%s refused: %s", engine->name, err_words(errnum));
+	add_reason(choice, "%s%s refused: %s", choice->reason[0] ? "; " : "", engine->name,
+	           err_words(errnum));
 	if (cause)
 		add_reason(choice, " (%s)", cause);
-	add_reason(choice, "; ");
 }
 
 /*
- * Try one engine. 1: it is taken; 0: it is refused, with the reason added and
- * err set; -1: the file does not answer at all.
+ * Try one engine. 1: it is taken; 0: it is refused, with the reason added; -1:
+ * the file does not answer at all, err is set.
  */
 static int consider(struct engine_choice *choice, const struct engine *engine,
                     const struct trial *trial, struct err *err)
 {
 	const char *what = trial->op == IO_READ ? "read" : "write";
-	int ret = make_trial(engine, trial, err);
+	struct err why;
+	int ret = make_trial(engine, trial, &why);
 
-	if (ret == -ETIMEDOUT) {
-		err_set(err, ERR_TARGET,
-		        "the storage does not answer: no reply to a trial %s in 10 s", what);
-		return -1;
-	}
+	if (ret == -ETIMEDOUT)
+		return err_set(err, ERR_TARGET,
+		               "the storage does not answer: no reply to a trial %s in 10 s", what);
 	if (ret < 0 && is_refusal(-ret)) {
 		add_refusal(choice, engine, -ret);
 		return 0;
 	}
 	choice->engine = engine;
-	add_reason(choice, "%s: a trial %s was ", engine->name, what);
+	add_reason(choice, "%s%s: a trial %s was %s", choice->reason[0] ? "; " : "", engine->name,
+	           what, ret < 0 ? "answered with: " : "served");
 	if (ret < 0)
-		add_reason(choice, "answered: %s", err_words(-ret));
-	else
-		add_reason(choice, "served");
+		add_reason(choice, "%s", err_words(-ret));
 	return 1;
 }
 
 static int choose_named(struct engine_choice *choice, const struct engine *engine,
                         const struct trial *trial, struct err *err)
 {
-	struct err why;
-	int ret = consider(choice, engine, trial, &why);
+	int ret = consider(choice, engine, trial, err);
 
-	if (ret == 1)
-		return 0;
-	if (ret == 0) {
-		/* The reason ends in "; ", for those that follow in auto. */
-		choice->reason[strlen(choice->reason) - 2] = '\0';
-		err_set(&why, ERR_TARGET, "%s; use ioengine: auto to fall back", choice->reason);
-	}
-	*err = why;
-	return -1;
+	if (ret == 0)
+		return err_set(err, ERR_TARGET, "%s; use ioengine: auto to fall back",
+		               choice->reason);
+	return ret < 0 ? -1 : 0;
 }
 
 static int choose_auto(struct engine_choice *choice, bool direct, const struct trial *trial,
                        struct err *err)
 {
 	bool nowait = file_supports_nowait(trial->fd);
-	bool candidate[] = {nowait, nowait && direct, true};
-	struct err why;
+	const struct {
+		const struct engine *engine;
+		const char *unsuited; /* NULL: it suits this file */
+	} candidates[] = {
+	        {&engine_uring, nowait ? NULL
+	                               : "io_uring would be served by kernel threads here "
+	                                 "(RWF_NOWAIT refused)"},
+	        {&engine_aio, !direct   ? "libaio is for O_DIRECT"
+	                      : !nowait ? "libaio might block"
+	                                : NULL},
+	        {&engine_psync, NULL},
+	};
 
-	if (!nowait)
-		add_reason(choice, "io_uring would be served by kernel threads here "
-		                   "(RWF_NOWAIT refused); ");
-	for (size_t i = 0; i < ARRAY_SIZE(candidate); i++) {
-		int ret = candidate[i] ? consider(choice, engines[i], trial, &why) : 0;
-
-		if (ret == 1)
-			return 0;
-		if (ret < 0) {
-			*err = why;
-			return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
+		if (candidates[i].unsuited) {
+			add_reason(choice, "%s%s", choice->reason[0] ? "; " : "",
+			           candidates[i].unsuited);
+			continue;
 		}
+
+		int ret = consider(choice, candidates[i].engine, trial, err);
+
+		if (ret != 0)
+			return ret < 0 ? -1 : 0;
 	}
 	return err_set(err, ERR_TARGET, "no engine can serve this file: %s", choice->reason);
 }
 
-int engine_choose(struct engine_choice *choice, const char *wanted, int fd, bool direct,
-                  uint64_t offset, uint32_t bytes, uint32_t align, bool may_write, struct err *err)
+int engine_choose(struct engine_choice *choice, const struct engine_wish *wish, struct err *err)
 {
-	assert(bytes > 0 && align > 0 && bytes % align == 0);
+	assert(wish->bytes > 0 && wish->depth > 0 && wish->jobs > 0);
+
+	bool is_auto = strcmp(wish->name, "auto") == 0;
+	const struct engine *engine = is_auto ? NULL : engine_find(wish->name);
+
+	if (!is_auto && !engine)
+		return err_set(err, ERR_PLAN, "no engine is named '%s'", wish->name);
+
+	struct trial trial = plan_trial(wish);
 
 	*choice = (struct engine_choice){0};
-	if (strcmp(wanted, "auto") == 0) {
-		struct trial trial = plan_trial(fd, offset, bytes, may_write);
-
-		return choose_auto(choice, direct, &trial, err);
-	}
-
-	const struct engine *engine = engine_find(wanted);
-
-	if (!engine)
-		return err_set(err, ERR_PLAN, "no engine is named '%s'", wanted);
-
-	struct trial trial = plan_trial(fd, offset, bytes, may_write);
-
-	return choose_named(choice, engine, &trial, err);
+	return is_auto ? choose_auto(choice, wish->direct, &trial, err)
+	               : choose_named(choice, engine, &trial, err);
 }

@@ -66,24 +66,34 @@ const char *engine_cause(const struct engine *engine, int errnum);
 
 #define ENGINE_REASON_MAX 256
 
+/* What an engine is to be chosen for. */
+struct engine_wish {
+	const char *name; /* "auto", or an engine's name: then it is a demand */
+	int fd;
+	bool direct;          /* opened with O_DIRECT */
+	bool may_write;       /* a trial may write where the file holds nothing */
+	uint64_t offset;      /* of a trial */
+	uint32_t bytes;       /* of a trial */
+	unsigned depth, jobs; /* what will be open at once: this many states of this depth */
+};
+
 /* Which engine a file gets, and why. */
 struct engine_choice {
 	const struct engine *engine;
 	bool refused; /* auto: a better engine was refused (not: would not suit this file) */
-	char reason[ENGINE_REASON_MAX]; /* "auto: a trial read was served", or why the others were
-	                                   not taken */
+	char reason[ENGINE_REASON_MAX]; /* "psync: a trial read was served", before it why not
+	                                   others */
 };
 
 /*
- * Choose for an open file by trying one real request on it: a read of `bytes`
- * at `offset` where the file holds them, else a write there if may_write.
- * wanted is "auto" or an engine's name; a name is a demand and fails (ERR_TARGET)
- * where it is refused. auto takes io_uring, else libaio (only when direct), else
- * psync; where RWF_NOWAIT is refused the kernel would serve io_uring by worker
- * threads, so auto takes psync.
+ * Choose for an open file by trying one real request on it, with as many states
+ * open as there will be: a read of `bytes` at `offset` where the file holds them,
+ * else a write there if may_write (a file that it made longer gets its size
+ * back). A demand fails with ERR_TARGET where it is refused. auto takes io_uring,
+ * else libaio (only when direct), else psync; where RWF_NOWAIT is refused the
+ * kernel would serve io_uring by worker threads, so auto takes psync.
  */
-int engine_choose(struct engine_choice *choice, const char *wanted, int fd, bool direct,
-                  uint64_t offset, uint32_t bytes, uint32_t align, bool may_write, struct err *err);
+int engine_choose(struct engine_choice *choice, const struct engine_wish *wish, struct err *err);
 
 /*
  * One request through a fresh state of this engine, waited for at most 10 s.

@@ -21,6 +21,9 @@
 
 /* A kernel short of memory for a request is asked again this often, 1 ms apart. */
 #define STARVED_TRIES_MAX 1000
+/* Locked memory of a ring that was closed just before may still be counted. */
+#define SET_UP_TRIES_MAX 20
+#define SET_UP_PAUSE_NS  (5 * NSEC_PER_MSEC)
 
 struct uring {
 	struct io_uring ring;
@@ -31,7 +34,7 @@ struct uring {
 	unsigned starved_tries; /* in a row */
 };
 
-static int set_up_ring(struct io_uring *ring, unsigned depth)
+static int set_up_once(struct io_uring *ring, unsigned depth)
 {
 	static const unsigned flags[] = {
 	        IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
@@ -43,6 +46,18 @@ static int set_up_ring(struct io_uring *ring, unsigned depth)
 	/* A kernel that does not know a flag answers EINVAL. */
 	for (unsigned i = 0; ret == -EINVAL && i < ARRAY_SIZE(flags); i++)
 		ret = io_uring_queue_init(depth, ring, flags[i]);
+	return ret;
+}
+
+static int set_up_ring(struct io_uring *ring, unsigned depth)
+{
+	struct timespec pause = {.tv_nsec = (long)SET_UP_PAUSE_NS};
+	int ret = set_up_once(ring, depth);
+
+	for (unsigned i = 0; ret == -ENOMEM && i < SET_UP_TRIES_MAX; i++) {
+		nanosleep(&pause, NULL);
+		ret = set_up_once(ring, depth);
+	}
 	return ret;
 }
 

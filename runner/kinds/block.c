@@ -466,11 +466,16 @@ static int sync_flags(const struct test *test)
 
 static int choose(struct block *b, struct err *err)
 {
-	const struct file *file = &b->files[0];
-	bool may_write = own_file(b->test) || b->test->destroy;
+	struct engine_wish wish = {.name = b->test->ioengine,
+	                           .fd = b->files[0].fd,
+	                           .direct = b->files[0].direct,
+	                           .may_write = own_file(b->test) || b->test->destroy,
+	                           .offset = b->geometry.offset,
+	                           .bytes = (uint32_t)b->test->bs,
+	                           .depth = (unsigned)b->geometry.iodepth,
+	                           .jobs = (unsigned)b->test->numjobs};
 
-	if (engine_choose(&b->choice, b->test->ioengine, file->fd, file->direct, b->geometry.offset,
-	                  (uint32_t)b->test->bs, file->align, may_write, err))
+	if (engine_choose(&b->choice, &wish, err))
 		return -1;
 	return b->choice.refused ? concede(b, b->choice.reason, err) : 0;
 }

@@ -410,8 +410,15 @@ static void test_timeout_with_some(void **state)
 static void choose(struct engine_choice *choice, const char *wanted, bool direct, int want)
 {
 	int fd = open_temp(O_RDWR | (direct ? O_DIRECT : 0));
+	struct engine_wish wish = {.name = wanted,
+	                           .fd = fd,
+	                           .direct = direct,
+	                           .may_write = true,
+	                           .bytes = BLOCK,
+	                           .depth = 16,
+	                           .jobs = 4};
 	struct err err = {0};
-	int ret = engine_choose(choice, wanted, fd, direct, 0, BLOCK, BLOCK, true, &err);
+	int ret = engine_choose(choice, &wish, &err);
 
 	if (ret != want)
 		print_message("%s\n", err.text);
@@ -435,6 +442,7 @@ static void test_choose_auto(void **state)
 
 static void test_choose_named(void **state)
 {
+	struct engine_wish wish = {.name = "mmap", .bytes = 1, .depth = 1, .jobs = 1};
 	struct engine_choice choice;
 	struct err err;
 
@@ -443,20 +451,22 @@ static void test_choose_named(void **state)
 	assert_ptr_equal(choice.engine, &engine_psync);
 	choose(&choice, "null", false, 0);
 	assert_ptr_equal(choice.engine, &engine_null);
-	assert_int_equal(engine_choose(&choice, "mmap", 0, false, 0, 1, 1, false, &err), -1);
+	assert_int_equal(engine_choose(&choice, &wish, &err), -1);
 	assert_int_equal(err.class, ERR_PLAN);
 }
 
 /* A file's own error is no reason to leave an engine; a wrong descriptor is such an error. */
 static void test_choose_failing_file(void **state)
 {
+	int fd = open_temp(O_WRONLY);
+	struct engine_wish wish = {
+	        .name = "psync", .fd = fd, .bytes = BLOCK, .depth = 1, .jobs = 1};
 	struct engine_choice choice;
 	struct err err;
-	int fd = open_temp(O_WRONLY);
 
 	(void)state;
-	assert_int_equal(engine_choose(&choice, "psync", fd, false, 0, BLOCK, 1, false, &err), 0);
-	assert_non_null(strstr(choice.reason, "Bad file descriptor"));
+	assert_int_equal(engine_choose(&choice, &wish, &err), 0);
+	assert_non_null(strstr(choice.reason, "answered with: Bad file descriptor"));
 	assert_int_equal(engine_try(&engine_psync, fd, IO_READ, 0, BLOCK, &err), -EBADF);
 	assert_int_equal(err.errnum, EBADF);
 	close(fd);
