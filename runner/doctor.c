@@ -55,6 +55,8 @@ static void say(struct doctor *d, enum status status, const char *what, const ch
 	if (remedy)
 		fprintf(d->out, ": %s", remedy);
 	fputc('\n', d->out);
+	/* The next check may wait for storage that does not answer. */
+	fflush(d->out);
 }
 
 static void check_user(struct doctor *d)

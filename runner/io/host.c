@@ -454,26 +454,30 @@ void mount_read(struct mount *mount, const char *path)
 	mount->on_kubelet_disk = is_on_kubelet_disk(mount);
 }
 
-static bool is_layered(const char *fs)
-{
-	static const char *const names[] = {"overlay", "aufs", "fuse.fuse-overlayfs"};
+static const char *const layered[] = {"overlay", "aufs", "fuse.fuse-overlayfs", NULL};
+static const char *const in_memory[] = {"tmpfs", "ramfs", NULL};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(fs, names[i]) == 0)
-			return true;
-	}
-	return false;
+static bool is_one_of(const char *fs, const char *const *names)
+{
+	while (*names && strcmp(*names, fs) != 0)
+		names++;
+	return *names != NULL;
+}
+
+bool mount_is_memory(const struct mount *mount)
+{
+	return is_one_of(mount->fs, in_memory);
 }
 
 bool mount_is_node_local(const struct mount *mount)
 {
 	bool on_device = mount->major != 0 || mount->device[0];
 
-	return is_layered(mount->fs) || mount->on_kubelet_disk ||
+	return is_one_of(mount->fs, layered) || mount->on_kubelet_disk ||
 	       (on_device && strstr(mount->root, "/kubernetes.io~empty-dir/"));
 }
 
 bool mount_is_container_root(const struct mount *mount, bool in_pod)
 {
-	return strcmp(mount->mount_point, "/") == 0 && (is_layered(mount->fs) || in_pod);
+	return strcmp(mount->mount_point, "/") == 0 && (is_one_of(mount->fs, layered) || in_pod);
 }

@@ -59,6 +59,9 @@ bool mount_find(struct mount *mount, FILE *mountinfo, const char *path, unsigned
 /* A mount on the node's own disk shared with other pods (EmptyDir, container fs, hostPath). */
 bool mount_is_node_local(const struct mount *mount);
 
+/* A file system whose files are memory, charged to the pod that writes them. */
+bool mount_is_memory(const struct mount *mount);
+
 /* The root file system of a container: layered, or any mounted at "/" in a pod. */
 bool mount_is_container_root(const struct mount *mount, bool in_pod);
 

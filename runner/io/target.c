@@ -133,6 +133,19 @@ static void measure_space(struct target *target, const struct statvfs *fs)
 	        max_u64(target->capacity_bytes / 100 * percent, RESERVE_LEAST_BYTES);
 }
 
+/* Files in memory count against the pod's limit, beside our buffers: half of it is theirs. */
+static void spare_memory(struct target *target)
+{
+	struct host host;
+
+	host_read(&host);
+
+	uint64_t most = host.memory_bytes / 2;
+
+	if (target->free_bytes > most)
+		target->reserve_bytes = max_u64(target->reserve_bytes, target->free_bytes - most);
+}
+
 static int open_directory(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -170,6 +183,8 @@ static int init_directory(struct target *target, const struct stat *st, struct e
 	target->is_node_local = mount_is_node_local(&mount);
 	target->is_container_root = is_on_container_root(&mount, st);
 	measure_space(target, &fs);
+	if (mount_is_memory(&mount))
+		spare_memory(target);
 	return 0;
 }
 

@@ -282,6 +282,10 @@ static void test_node_local(void **state)
 	assert_false(mount_is_node_local(&mount));
 	mount = find("/data", 0, 44);
 	assert_false(mount_is_node_local(&mount));
+	assert_false(mount_is_memory(&mount));
+	mount = find("/my volume\\x", 0, 50);
+	assert_true(mount_is_memory(&mount));
+	assert_false(mount_is_node_local(&mount));
 	mount = (struct mount){.fs = "overlay", .mount_point = "/"};
 	assert_true(mount_is_node_local(&mount));
 	assert_true(mount_is_container_root(&mount, false));

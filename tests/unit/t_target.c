@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "io/host.h"
+
 static char work_dir[32];
 static struct target target;
 
@@ -134,6 +136,22 @@ static void test_space(void **state)
 	assert_true(target.reserve_bytes >= 64 * MIB);
 	assert_in_range(target.reserve_bytes, target.capacity_bytes / 21,
 	                max_u64(64 * MIB, target.capacity_bytes / 4));
+}
+
+/* What is written to memory must leave some for us. */
+static void test_memory(void **state)
+{
+	struct host host;
+	struct err err;
+
+	(void)state;
+	if (target_init(&target, "/dev/shm", &err) < 0) {
+		print_message("%s\n", err.text);
+		skip();
+	}
+	host_read(&host);
+	assert_true(target_budget(&target) <= host.memory_bytes / 2);
+	assert_true(target_budget(&target) <= target.free_bytes);
 }
 
 static void test_budget(void **state)
@@ -348,6 +366,7 @@ int main(void)
 	        IN_DIR(test_dots_in_names_are_fine),
 	        IN_DIR(test_link_to_directory),
 	        IN_DIR(test_space),
+	        IN_DIR(test_memory),
 	        IN_DIR(test_budget),
 	        IN_DIR(test_enter_and_leave),
 	        IN_DIR(test_enter_what_exists),
