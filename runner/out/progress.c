@@ -132,17 +132,18 @@ static uint64_t plan_left_ns(const struct progress_view *view, const struct prog
 
 static void append_done(const struct progress *p, char *out)
 {
-	char done[UNITS_TEXT_MAX], whole[UNITS_TEXT_MAX];
+	char done[UNITS_TEXT_MAX] = "0s", whole[UNITS_TEXT_MAX];
 
-	append(out, "%s ", phase_name[p->phase]);
-	if (p->total_bytes)
-		append(out, "%s of %s", units_format_size(p->bytes, done),
+	if (p->total_bytes) {
+		append(out, "%s %s of %s", phase_name[p->phase], units_format_size(p->bytes, done),
 		       units_format_size(p->total_bytes, whole));
-	else if (p->expected_ns)
-		append(out, "%s of %s", units_format_time(p->elapsed_ns, done),
-		       units_format_time(p->expected_ns, whole));
-	else
-		append(out, "%s", units_format_time(p->elapsed_ns, done));
+		return;
+	}
+	if (p->elapsed_ns)
+		units_format_time(p->elapsed_ns, done);
+	append(out, "%s %s", phase_name[p->phase], done);
+	if (p->expected_ns)
+		append(out, " of %s", units_format_time(p->expected_ns, whole));
 }
 
 /* Rates since the line before. */

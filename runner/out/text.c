@@ -136,7 +136,7 @@ static void remark_engine(const struct test_result *tr, unsigned index, char *ou
 		return;
 	append(out, size, "%s", tr->ioengine);
 	if (tr->ioengine_reason[0])
-		append(out, size, ": %s", tr->ioengine_reason);
+		append(out, size, " (%s)", tr->ioengine_reason);
 }
 
 static void remark_direct(const struct test_result *tr, unsigned index, char *out, size_t size)
@@ -145,7 +145,7 @@ static void remark_direct(const struct test_result *tr, unsigned index, char *ou
 		return;
 	append(out, size, "%s", tr->direct ? "yes" : "no, buffered");
 	if (tr->direct_reason[0])
-		append(out, size, ": %s", tr->direct_reason);
+		append(out, size, " (%s)", tr->direct_reason);
 }
 
 static void remark_window(const struct test_result *tr, unsigned index, char *out, size_t size)
