@@ -126,7 +126,8 @@ static int parse_expect(void *slot, const char *text, struct err *err)
 	struct test *test = slot;
 
 	if (test->n_expect == PLAN_EXPECT_MAX)
-		return err_set(err, ERR_PLAN, "'%s' is one too many", text);
+		return err_set(err, ERR_PLAN, "'%s' is one too many (allowed: %d)", text,
+		               PLAN_EXPECT_MAX);
 	if (expect_parse(&test->expect[test->n_expect], text, err))
 		return -1;
 	test->n_expect++;
@@ -384,7 +385,7 @@ const struct field plan_fields[] = {
         {.name = "expect",
          .type = FIELD_CUSTOM,
          .offset = 0,
-         .flags = FIELD_LIST,
+         .flags = FIELD_LIST | FIELD_EXPLAINS,
          .max = PLAN_EXPECT_MAX,
          .parse = parse_expect,
          .pattern = "\\s*((read|write|sync)\\.(iops|bw|mean|min|max|stddev|p[0-9.]+)|errors|stall)"

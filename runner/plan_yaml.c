@@ -1,7 +1,8 @@
 /*
  * From text to tests in three steps.
  *
- * 1. libyaml makes a document; its nodes carry line and column.
+ * 1. libyaml makes a document, after a first pass has refused what no plan is nested
+ *    like; its nodes carry line and column.
  * 2. Each mapping (the plan's top, every test) becomes a scope: its keys in the
  *    order written, each with one value or a list, environment filled in and checked
  *    against the field table at once, so that an error has its exact place. Overrides
@@ -25,7 +26,9 @@
 #define VALUE_MAX     4096 /* bytes of a value with its environment filled in */
 #define PLACE_MAX     192
 #define SHOWN_KEY_MAX 48 /* bytes of an unknown key in a message */
-#define READ_CHUNK    65536
+#define DEPTH_MAX     8  /* a plan needs 4 */
+#define ANCHORS_MAX   256
+#define MARK          "\xef\xbb\xbf"
 #define AIM_PREFIX    "tests."
 
 /* A document and what stands for it in messages. */
@@ -110,12 +113,18 @@ static unsigned column_of(const yaml_node_t *node)
 	return (unsigned)node->start_mark.column + 1;
 }
 
-/* Put the place in front of the text that is there. */
-static int at(const struct source *source, const yaml_node_t *node, struct err *err)
+/* Put a place, counted from 0, in front of the text that is there. */
+static int at_mark(const struct source *source, size_t line, size_t column, struct err *err)
 {
 	if (source->is_override)
 		return err_wrap(err, "%s", source->name);
-	return err_wrap(err, "%s:%u:%u", source->name, line_of(node), column_of(node));
+	return err_wrap(err, "%s:%zu:%zu", source->name, line + 1, column + 1);
+}
+
+/* The place of a node. */
+static int at(const struct source *source, const yaml_node_t *node, struct err *err)
+{
+	return at_mark(source, node->start_mark.line, node->start_mark.column, err);
 }
 
 /* The same with the key between; an override's place has it already. */
@@ -163,27 +172,96 @@ static int syntax_error(const yaml_parser_t *parser, const struct source *source
 	err_set(err, ERR_PLAN, "not valid YAML: %s%s%s",
 	        parser->problem ? parser->problem : "cannot be read", parser->context ? " " : "",
 	        parser->context ? parser->context : "");
-	if (source->is_override)
-		return err_wrap(err, "%s", source->name);
-	return err_wrap(err, "%s:%zu:%zu", source->name, line + 1, column + 1);
+	return at_mark(source, line, column, err);
 }
 
-/* The second document, if there is one, is an error. */
-static int refuse_second(yaml_parser_t *parser, const struct source *source, const char *text,
-                         size_t size, struct err *err)
+static int parser_init(yaml_parser_t *parser, const char *text, size_t size, struct err *err)
 {
-	yaml_document_t second;
+	if (!yaml_parser_initialize(parser))
+		return out_of_memory(err);
+	yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(parser, (const unsigned char *)text, size);
+	return 0;
+}
 
-	if (!yaml_parser_load(parser, &second))
-		return syntax_error(parser, source, text, size, err);
-	const yaml_node_t *root = yaml_document_get_root_node(&second);
-	int ret = 0;
+/* What the first pass counts. */
+struct census {
+	int depth, documents, anchors;
+};
 
-	if (root) {
-		err_set(err, ERR_PLAN, "a second document (a plan is one)");
-		ret = at(source, root, err);
+static void count_event(struct census *census, const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_DOCUMENT_START_EVENT:
+		census->documents++;
+		break;
+	case YAML_SEQUENCE_START_EVENT:
+		census->depth++;
+		census->anchors += event->data.sequence_start.anchor != NULL;
+		break;
+	case YAML_MAPPING_START_EVENT:
+		census->depth++;
+		census->anchors += event->data.mapping_start.anchor != NULL;
+		break;
+	case YAML_SCALAR_EVENT:
+		census->anchors += event->data.scalar.anchor != NULL;
+		break;
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT:
+		census->depth--;
+		break;
+	default:
+		break;
 	}
-	yaml_document_delete(&second);
+}
+
+static int check_census(const struct census *census, struct err *err)
+{
+	if (census->documents > 1)
+		return err_set(err, ERR_PLAN, "a second document (a plan is one)");
+	if (census->depth > DEPTH_MAX)
+		return err_set(err, ERR_PLAN, "nested deeper than %d levels", DEPTH_MAX);
+	if (census->anchors > ANCHORS_MAX)
+		return err_set(err, ERR_PLAN, "more than %d anchors", ANCHORS_MAX);
+	return 0;
+}
+
+/* From event to event, until the end or the first one that a plan may not have. */
+static int walk_events(yaml_parser_t *parser, const struct source *source, const char *text,
+                       size_t size, struct err *err)
+{
+	yaml_event_type_t type = YAML_NO_EVENT;
+	struct census census = {0};
+
+	while (type != YAML_STREAM_END_EVENT) {
+		yaml_event_t event;
+
+		if (!yaml_parser_parse(parser, &event))
+			return syntax_error(parser, source, text, size, err);
+		yaml_mark_t mark = event.start_mark;
+
+		type = event.type;
+		count_event(&census, &event);
+		yaml_event_delete(&event);
+		if (check_census(&census, err))
+			return at_mark(source, mark.line, mark.column, err);
+	}
+	return 0;
+}
+
+/*
+ * A first pass: one document, nested no deeper than a plan can be, with few anchors.
+ * libyaml needs quadratic time for nesting in flow style and for looking up anchors.
+ */
+static int check_events(const struct source *source, const char *text, size_t size, struct err *err)
+{
+	yaml_parser_t parser;
+
+	if (parser_init(&parser, text, size, err))
+		return -1;
+	int ret = walk_events(&parser, source, text, size, err);
+
+	yaml_parser_delete(&parser);
 	return ret;
 }
 
@@ -191,19 +269,12 @@ static int refuse_second(yaml_parser_t *parser, const struct source *source, con
 static int load_document(struct source *source, const char *text, size_t size, struct err *err)
 {
 	yaml_parser_t parser;
-	int ret = -1;
+	int ret = 0;
 
-	if (!yaml_parser_initialize(&parser))
-		return out_of_memory(err);
-	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-	if (!yaml_parser_load(&parser, &source->doc)) {
-		syntax_error(&parser, source, text, size, err);
-	} else {
-		ret = refuse_second(&parser, source, text, size, err);
-		if (ret)
-			yaml_document_delete(&source->doc);
-	}
+	if (check_events(source, text, size, err) || parser_init(&parser, text, size, err))
+		return -1;
+	if (!yaml_parser_load(&parser, &source->doc))
+		ret = syntax_error(&parser, source, text, size, err);
 	yaml_parser_delete(&parser);
 	return ret;
 }
@@ -431,7 +502,12 @@ static int unknown_key(const char *key, size_t length, bool is_top, struct err *
 
 	err_set(err, ERR_PLAN, "unknown key '%s' of %s", shown(key, length, text),
 	        is_top ? "the plan" : "a test");
-	return nearest ? err_append(err, " (did you mean '%s'?)", nearest) : -1;
+	if (nearest)
+		return err_append(err, " (did you mean '%s'?)", nearest);
+	err_append(err, " (known:");
+	for (size_t i = 0; i < plan_n_fields; i++)
+		err_append(err, "%s %s", i ? "," : "", plan_fields[i].name);
+	return err_append(err, ")");
 }
 
 static int check_key(const yaml_node_t *key, struct err *err)
@@ -572,7 +648,7 @@ static int read_top(struct reader *reader, const struct source *source, struct e
 	const yaml_node_t *root = node_of(source, 1);
 
 	if (!root)
-		return err_set(err, ERR_PLAN, "%s: the plan is empty", source->name);
+		return err_set(err, ERR_PLAN, "%s:1:1: the plan is empty", source->name);
 	if (root->type != YAML_MAPPING_NODE) {
 		err_set(err, ERR_PLAN, "a plan is a mapping with the key 'tests'");
 		return at(source, root, err);
@@ -600,6 +676,11 @@ static int read_plan(struct reader *reader, const char *name, const char *text, 
 
 	if (size > PLAN_FILE_MAX)
 		return err_set(err, ERR_PLAN, "%s: larger than %llu bytes", name, PLAN_FILE_MAX);
+	/* some editors put a byte order mark in front of UTF-8 */
+	if (size >= strlen(MARK) && !memcmp(text, MARK, strlen(MARK))) {
+		text += strlen(MARK);
+		size -= strlen(MARK);
+	}
 	if (load_document(&source, text, size, err))
 		return -1;
 	int ret = read_top(reader, &source, err);

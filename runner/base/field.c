@@ -74,7 +74,9 @@ static int read_uint(const struct field *row, void *slot, const char *text, stru
 
 static void allow_uint(const struct field *row, char *out, size_t size)
 {
-	if (row->max == UINT64_MAX)
+	if (row->max == row->min)
+		snprintf(out, size, "%" PRIu64, row->min);
+	else if (row->max == UINT64_MAX)
 		snprintf(out, size, "%" PRIu64 " or more", row->min);
 	else
 		snprintf(out, size, "%" PRIu64 " to %" PRIu64, row->min, row->max);
@@ -200,6 +202,8 @@ int field_set(const struct field *row, void *object, const char *text, struct er
 
 	if (!type->read(row, (char *)object + row->offset, text, err))
 		return 0;
+	if (row->flags & FIELD_EXPLAINS)
+		return -1;
 	return err_append(err, " (allowed: %s%s)", field_allowed(row, allowed, sizeof(allowed)),
 	                  type->examples);
 }

@@ -19,8 +19,9 @@ enum field_type {
 };
 
 enum field_flag {
-	FIELD_SINGLE = 1, /* one value, never a list */
-	FIELD_LIST = 2,   /* a list of at most `max` values belongs to one object */
+	FIELD_SINGLE = 1,   /* one value, never a list */
+	FIELD_LIST = 2,     /* a list of at most `max` values belongs to one object */
+	FIELD_EXPLAINS = 4, /* CUSTOM: what parse complains of needs no "(allowed: ...)" */
 };
 
 struct field {
