@@ -179,6 +179,17 @@ void worker_clock_end(struct worker_clock *clock, uint64_t end_ns, uint64_t drai
 		}
 }
 
+/* No space and no permission to write are the volume's state; all else is a failed test. */
+static enum err_class class_of(int errnum)
+{
+	static const int target[] = {ENOSPC, EDQUOT, EFBIG, EROFS};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(target); i++)
+		if (target[i] == errnum)
+			return ERR_TARGET;
+	return ERR_TEST;
+}
+
 static void fail(struct worker *w, int errnum, const struct request *r, uint64_t now)
 {
 	static const char *const what[] = {"read", "write", "fsync", "fdatasync"};
@@ -188,10 +199,10 @@ static void fail(struct worker *w, int errnum, const struct request *r, uint64_t
 		return;
 	w->failed = true;
 	if (r)
-		err_sys(&w->err, ERR_TEST, errnum, "%s of %u bytes at offset %llu failed",
+		err_sys(&w->err, class_of(errnum), errnum, "%s of %u bytes at offset %llu failed",
 		        what[r->io.op], r->io.len, (unsigned long long)r->io.offset);
 	else
-		err_sys(&w->err, ERR_TEST, errnum, "%s cannot take requests",
+		err_sys(&w->err, class_of(errnum), errnum, "%s cannot take requests",
 		        w->params->engine->name);
 	worker_clock_end(w->clock, now, LOAD_DRAIN_STOPPED_NS);
 }

@@ -216,7 +216,7 @@ static void test_eagain_is_sent_again(void **state)
 	stats_free(outcome.stats);
 }
 
-static void check_failure(int answer, int errnum)
+static void check_failure(int answer, int errnum, enum err_class class)
 {
 	struct load_outcome outcome;
 	struct err err;
@@ -227,7 +227,7 @@ static void check_failure(int answer, int errnum)
 	fake.times = 1;
 	fake.answer = answer;
 	assert_int_equal(run(&outcome, &err), -1);
-	assert_int_equal(err.class, ERR_TEST);
+	assert_int_equal(err.class, class);
 	assert_int_equal(err.errnum, errnum);
 	assert_non_null(strstr(err.text, "read of 4096 bytes at offset 40960"));
 	assert_int_equal(outcome.stats->op[STATS_READ].latency.count, 10);
@@ -239,13 +239,19 @@ static void check_failure(int answer, int errnum)
 static void test_an_error_ends_the_load(void **state)
 {
 	(void)state;
-	check_failure(-EIO, EIO);
+	check_failure(-EIO, EIO, ERR_TEST);
+}
+
+static void test_no_space_is_the_target_s_state(void **state)
+{
+	(void)state;
+	check_failure(-ENOSPC, ENOSPC, ERR_TARGET);
 }
 
 static void test_an_empty_read_is_an_error(void **state)
 {
 	(void)state;
-	check_failure(0, EIO);
+	check_failure(0, EIO, ERR_TEST);
 }
 
 static void test_time_bounds_the_window(void **state)
@@ -400,6 +406,7 @@ int main(void)
 	        cmocka_unit_test_setup(test_a_short_transfer_is_continued, set_up),
 	        cmocka_unit_test_setup(test_eagain_is_sent_again, set_up),
 	        cmocka_unit_test_setup(test_an_error_ends_the_load, set_up),
+	        cmocka_unit_test_setup(test_no_space_is_the_target_s_state, set_up),
 	        cmocka_unit_test_setup(test_an_empty_read_is_an_error, set_up),
 	        cmocka_unit_test_setup(test_time_bounds_the_window, set_up),
 	        cmocka_unit_test_setup(test_an_open_loop_keeps_its_rate, set_up),
