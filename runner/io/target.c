@@ -172,7 +172,8 @@ static int init_directory(struct target *target, const struct stat *st, struct e
 	if (statvfs(target->path, &fs) < 0)
 		return explain("ask for the space of", target->path, errno, err);
 
-	int errnum = fs.f_flag & ST_RDONLY ? EROFS : find_obstacle(target->path, W_OK | X_OK);
+	bool read_only = fs.f_flag & ST_RDONLY;
+	int errnum = read_only ? EROFS : find_obstacle(target->path, W_OK | X_OK);
 
 	if (errnum)
 		return explain_errno("write to", target->path, errnum, st, err);
