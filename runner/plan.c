@@ -220,7 +220,10 @@ const struct field plan_fields[] = {
          AT(offset_increment),
          .max = SIZE_MAX_BYTES,
          .default_text = "0",
-         .help = "Job number j (from 0) starts at `offset` + j times this."},
+         .help = "Job number j (from 0) starts at `offset` + j times this in the file that the "
+                 "jobs "
+                 "share. Without effect under `file_per_job`, where each starts at `offset` of its "
+                 "own."},
         {.name = "file_per_job",
          .type = FIELD_BOOL,
          AT(file_per_job),
@@ -355,7 +358,8 @@ const struct field plan_fields[] = {
          .help = "`full`: the file is written and synced before the test, so that reads find data "
                  "and "
                  "writes overwrite. `none`: writes go to fresh space, which is often slower and "
-                 "said."},
+                 "said; reads only "
+                 "of a device (below /dev) or a `filename`, which hold something anyway."},
         {.name = "layout_time",
          .type = FIELD_TIME,
          AT(layout_time_ns),

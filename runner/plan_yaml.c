@@ -24,7 +24,7 @@
 #include <yaml.h>
 
 #define VALUE_MAX     4096 /* bytes of a value with its environment filled in */
-#define PLACE_MAX     192
+#define PLACE_MAX     80
 #define SHOWN_KEY_MAX 48 /* bytes of an unknown key in a message */
 #define DEPTH_MAX     8  /* a plan needs 4 */
 #define ANCHORS_MAX   256
@@ -702,7 +702,7 @@ static int split_aim(const char *key, char test[PLAN_NAME_MAX], const char **res
 	size_t length = strcspn(name, ".");
 
 	if (!length || length >= PLAN_NAME_MAX || !name[length])
-		return err_set(err, ERR_PLAN, "'%s' is no key (allowed: KEY, tests.NAME.KEY)", key);
+		return err_set(err, ERR_PLAN, "no key of a test (allowed: KEY, tests.NAME.KEY)");
 	snprintf(test, PLAN_NAME_MAX, "%.*s", (int)length, name);
 	*rest = name + length + 1;
 	return 0;
@@ -761,7 +761,9 @@ static int unknown_test(const struct reader *reader, const char *name, struct er
 	const char *nearest = NULL;
 	unsigned least = FIELD_TOO_FAR;
 
-	err_set(err, ERR_PLAN, "no test is named '%s'", name);
+	char text[SHOWN_KEY_MAX + 4];
+
+	err_set(err, ERR_PLAN, "no test is named '%s'", shown(name, strlen(name), text));
 	for (unsigned i = 0; i < reader->n_entries; i++) {
 		unsigned distance = field_distance(name, reader->entries[i].name);
 
@@ -786,26 +788,35 @@ static bool has_entry(const struct reader *reader, const char *name)
 	return false;
 }
 
+/* What stands for it in messages: "--set bs", "--target". */
+static void override_place(const struct plan_override *override, char place[PLACE_MAX])
+{
+	char key[SHOWN_KEY_MAX + 4];
+
+	if (!strcmp(override->from, "--set"))
+		snprintf(place, PLACE_MAX, "--set %s",
+		         shown(override->key, strlen(override->key), key));
+	else
+		snprintf(place, PLACE_MAX, "%s", override->from);
+}
+
 static int read_override(struct reader *reader, const struct plan_override *override,
                          struct err *err)
 {
 	char place[PLACE_MAX], test[PLAN_NAME_MAX];
-	bool is_set = !strcmp(override->from, "--set");
+	const struct field *row = NULL;
 	struct setting setting;
-	const struct field *row;
 	const char *key;
 
-	snprintf(place, sizeof(place), "%s%s%.128s", override->from, is_set ? " " : "",
-	         is_set ? override->key : "");
-	if (split_aim(override->key, test, &key, err))
-		return err_wrap(err, "%s", place);
-	row = override_row(key, test[0], err);
+	override_place(override, place);
+	if (!split_aim(override->key, test, &key, err))
+		row = override_row(key, test[0], err);
+	if (row && test[0] && !has_entry(reader, test)) {
+		unknown_test(reader, test, err);
+		row = NULL;
+	}
 	if (!row)
 		return err_wrap(err, "%s", place);
-	if (test[0] && !has_entry(reader, test)) {
-		unknown_test(reader, test, err);
-		return err_wrap(err, "%s", place);
-	}
 	if (override_value(override, place, row, &setting, err))
 		return -1;
 	override_keep(reader, test, &setting);

@@ -491,9 +491,11 @@ static void test_override_refused(void **state)
 	refuse(TWO, SETS("tests.a.name=x"),
 	       "--set tests.a.name: a test's name cannot be overridden");
 	refuse(TWO, SETS("tests.a=4k"),
-	       "--set tests.a: 'tests.a' is no key (allowed: KEY, tests.NAME.KEY)");
+	       "--set tests.a: no key of a test (allowed: KEY, tests.NAME.KEY)");
 	refuse(TWO, SETS("tests..bs=4k"),
-	       "--set tests..bs: 'tests..bs' is no key (allowed: KEY, tests.NAME.KEY)");
+	       "--set tests..bs: no key of a test (allowed: KEY, tests.NAME.KEY)");
+	refuse(TWO, SETS("tests.\x1b[1m.bs=4k"),
+	       "--set tests.?[1m.bs: no test is named '?[1m' (known: a, b)");
 	refuse(TWO, SETS("bs="), "--set bs: has no value");
 	refuse(TWO, SETS("bs=''"), "--set bs: has no value");
 	refuse(TWO, SETS("bs={a: b}"), "--set bs: a mapping where a plain value is wanted");

@@ -1,0 +1,227 @@
+/*
+ * Prints what docs/ says of a plan's keys from the runner's own table, so that it
+ * cannot differ: `plan_reference table` a Markdown table, `plan_reference schema` a JSON
+ * Schema. docs/generate builds and runs it.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan.h"
+
+#define ALLOWED_MAX  256
+#define TIME_PATTERN "[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)?"
+#define SIZE_PATTERN "[0-9]+(\\.[0-9]+)?([bB]|[kKmMgGtTpP]([iI]?[bB]?))?"
+#define UINT_PATTERN "[0-9]+(\\.[0-9]+)?[kKmMgG]?"
+
+/* plan.c looks for built-in plans; here there are none. */
+const struct plan_builtin plan_builtins[] = {{NULL, NULL, 0}};
+
+/* Markdown */
+
+static void print_cell(const char *text)
+{
+	for (; *text; text++)
+		printf(*text == '|' ? "\\|" : "%c", *text);
+}
+
+static void print_table(void)
+{
+	printf("| Key | Value | Default | Meaning |\n| --- | --- | --- | --- |\n");
+	for (size_t i = 0; i < plan_n_fields; i++) {
+		const struct field *row = &plan_fields[i];
+		char allowed[ALLOWED_MAX];
+
+		printf("| `%s` | ", row->name);
+		print_cell(field_allowed(row, allowed, sizeof(allowed)));
+		printf(row->default_text ? " | `%s` | " : " | %s | ",
+		       row->default_text ? row->default_text : "");
+		print_cell(row->help);
+		printf(" |\n");
+	}
+}
+
+/* JSON Schema */
+
+static void print_string(const char *text)
+{
+	putchar('"');
+	for (; *text; text++)
+		printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+	putchar('"');
+}
+
+static void print_pattern(const char *pattern)
+{
+	char whole[2 * ALLOWED_MAX];
+
+	snprintf(whole, sizeof(whole), "^(%s)$", pattern);
+	printf("{\"type\": \"string\", \"pattern\": ");
+	print_string(whole);
+	printf("}");
+}
+
+/* A bare number from min to max; UINT64_MAX is no limit. */
+static void print_number(const char *type, uint64_t min, uint64_t max, uint64_t unit)
+{
+	printf("{\"type\": \"%s\", \"minimum\": %.9g", type, (double)min / (double)unit);
+	if (max != UINT64_MAX)
+		printf(", \"maximum\": %" PRIu64, max / unit);
+	printf("}, ");
+}
+
+/* YAML makes some words into booleans and numbers. */
+static void print_words(const char *words)
+{
+	static const char *const also[] = {"true", "false", "0", "1"};
+	const char *separator = "";
+
+	while (*words) {
+		size_t length = strcspn(words, "|");
+
+		printf("%s\"%.*s\"", separator, (int)length, words);
+		separator = ", ";
+		for (size_t i = 0; i < ARRAY_SIZE(also); i++)
+			if (length == strlen(also[i]) && !strncmp(words, also[i], length))
+				printf(", %s", also[i]);
+		words += length + (words[length] == '|');
+	}
+}
+
+static void print_choices(const struct field *row)
+{
+	printf("{\"enum\": [");
+	for (int i = 0; row->choices[i]; i++) {
+		printf("%s", i ? ", " : "");
+		print_words(row->choices[i]);
+	}
+	printf("]}");
+}
+
+static void print_bool(const struct field *row)
+{
+	(void)row;
+	printf("{\"enum\": [");
+	print_words("true|false|yes|no|on|off|1|0");
+	printf("]}");
+}
+
+static void print_uint(const struct field *row)
+{
+	print_number("integer", row->min, row->max, 1);
+	print_pattern(UINT_PATTERN);
+}
+
+static void print_size(const struct field *row)
+{
+	print_number("integer", row->min, row->max, 1);
+	print_pattern(SIZE_PATTERN);
+}
+
+static void print_time(const struct field *row)
+{
+	print_number("number", row->min, row->max, NSEC_PER_SEC);
+	print_pattern(TIME_PATTERN);
+}
+
+static void print_text(const struct field *row)
+{
+	printf("{\"type\": [\"string\", \"integer\"], \"minLength\": 1, \"maxLength\": %zu}",
+	       row->size - 1);
+}
+
+/* A number is a size; what else it may be the pattern says. */
+static void print_custom(const struct field *row)
+{
+	if (row->pattern[0] == '[')
+		printf("{\"type\": \"integer\"}, ");
+	print_pattern(row->pattern);
+}
+
+static void (*const print_type[])(const struct field *row) = {
+        [FIELD_BOOL] = print_bool,     [FIELD_UINT] = print_uint,      [FIELD_SIZE] = print_size,
+        [FIELD_TIME] = print_time,     [FIELD_CHOICE] = print_choices, [FIELD_STRING] = print_text,
+        [FIELD_CUSTOM] = print_custom,
+};
+
+/* One value: what the type takes, or a variable in it. */
+static void print_value(const struct field *row)
+{
+	printf("{\"anyOf\": [");
+	print_type[row->type](row);
+	printf(", {\"$ref\": \"#/definitions/variable\"}]}");
+}
+
+static void print_key(const struct field *row)
+{
+	uint64_t max = row->flags & FIELD_LIST ? row->max : PLAN_TESTS_MAX;
+
+	printf("    \"%s\": {\n      \"description\": ", row->name);
+	print_string(row->help);
+	if (row->default_text) {
+		printf(",\n      \"default\": ");
+		print_string(row->default_text);
+	}
+	printf(",\n      \"anyOf\": [\n        ");
+	print_value(row);
+	if (!(row->flags & FIELD_SINGLE)) {
+		printf(",\n        {\"type\": \"array\", \"minItems\": 1, \"maxItems\": %" PRIu64
+		       ", \"items\": ",
+		       max);
+		print_value(row);
+		printf("}");
+	}
+	printf("\n      ]\n    }");
+}
+
+/* "KEY": {"$ref"}, for all keys but the first `skip`. */
+static void print_references(const char *indent, size_t skip)
+{
+	for (size_t i = skip; i < plan_n_fields; i++)
+		printf("%s%s\"%s\": {\"$ref\": \"#/definitions/%s\"}", i > skip ? ",\n" : "",
+		       indent, plan_fields[i].name, plan_fields[i].name);
+}
+
+static void print_schema(void)
+{
+	printf("{\n"
+	       "  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n"
+	       "  \"title\": \"A plan of pvcbench, version 1\",\n"
+	       "  \"type\": \"object\",\n"
+	       "  \"required\": [\"tests\"],\n"
+	       "  \"additionalProperties\": false,\n"
+	       "  \"properties\": {\n"
+	       "    \"version\": {\"enum\": [1, \"1\"]},\n"
+	       "    \"tests\": {\"type\": \"array\", \"minItems\": 1, \"maxItems\": %d, "
+	       "\"items\": {\"$ref\": \"#/definitions/test\"}},\n",
+	       PLAN_TESTS_MAX);
+	print_references("    ", 1); /* a name belongs to a test */
+	printf("\n  },\n  \"definitions\": {\n"
+	       "    \"variable\": {\"type\": \"string\", \"pattern\": "
+	       "\"\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\}\"},\n"
+	       "    \"test\": {\n"
+	       "      \"type\": \"object\",\n"
+	       "      \"required\": [\"name\"],\n"
+	       "      \"additionalProperties\": false,\n"
+	       "      \"properties\": {\n");
+	print_references("        ", 0);
+	printf("\n      }\n    }");
+	for (size_t i = 0; i < plan_n_fields; i++) {
+		printf(",\n");
+		print_key(&plan_fields[i]);
+	}
+	printf("\n  }\n}\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "table")) {
+		print_table();
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "schema")) {
+		print_schema();
+		return 0;
+	}
+	fprintf(stderr, "usage: plan_reference table | schema\n");
+	return 2;
+}
