@@ -22,7 +22,7 @@ main    main run out kinds result plan load measure io base
 root_files='
 plan   plan plan_yaml expect
 result result verdict
-run    run doctor dbench builtin
+run    run agenda doctor dbench builtin
 main   main
 '
 
