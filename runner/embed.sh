@@ -31,7 +31,7 @@ bytes() { # NAME FILE
 	number=0
 	for file in $sorted; do
 		number=$((number + 1))
-		printf '{"%s", plan_%d, sizeof(plan_%d) - 1},\n' "$(basename "$file")" $number $number
+		printf '{"%s", plan_%d, sizeof(plan_%d) - 1},\n' "${file##*/}" $number $number
 	done
 	printf '{NULL, NULL, 0},\n};\n\n'
 	bytes plan_schema_json docs/plan.schema.json
