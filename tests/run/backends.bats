@@ -30,7 +30,6 @@ every_way() { # DIRECTORY OR DEVICE [LINE OF THE PLAN]
 	       .bytes == .ios * 4096 and .lat_ns.min > 0 and .lat_ns.min <= .lat_ns.mean and
 	       .lat_ns.mean <= .lat_ns.max)'
 	holds 'all(.tests[]; (.errors | length) == 0)'
-	dbench_block
 }
 
 direct() { # true|false: so it was in every test

@@ -23,6 +23,10 @@
  *
  *	OP OFFSET SIZE START_NS END_NS RESULT DIRECT PATH      (CLOCK_MONOTONIC)
  *
+ * With a file CONTROL/direct_io files are opened FOPEN_DIRECT_IO: then the kernel hands on
+ * short transfers of pread and pwrite (else it completes them through the page cache), and
+ * a waiting reader is killable.
+ *
  * Data goes through the backing file's page cache, never O_DIRECT: what the kernel
  * makes of O_DIRECT above FUSE is what is tested, not the disk below.
  */
@@ -75,7 +79,8 @@ static const struct {
 static struct {
 	int backing_fd;
 	int log_fd;
-	char rules_path[PATH_MAX];
+	char rules_path[PATH_MAX + 16];
+	bool direct_io;
 	pthread_mutex_t lock; /* of all below */
 	struct rule rules[RULES_MAX];
 	unsigned n_rules;
@@ -306,21 +311,24 @@ static const char *relative(const char *path)
 	return path[1] ? path + 1 : ".";
 }
 
-/* fi->fh holds the backing descriptor and, above it, whether O_DIRECT was asked for. */
-static int fh_fd(const struct fuse_file_info *fi)
-{
-	return (int)(fi->fh & INT_MAX);
-}
+/* An open file; fi->fh points to it. */
+struct handle {
+	int fd;
+	bool direct;
+	char path[PATH_MAX];
+};
 
-static bool fh_direct(const struct fuse_file_info *fi)
+static struct handle *handle(const struct fuse_file_info *fi)
 {
-	return fi->fh >> 32 & 1;
+	return (struct handle *)(uintptr_t)fi->fh;
 }
 
 static void *fs_init(struct fuse_conn_info *conn, struct fuse_config *config)
 {
 	conn->max_background = 1024;
 	conn->congestion_threshold = 1024;
+	/* No lock on the path while a file is read: a hung read must not hold up an unlink. */
+	config->nullpath_ok = 1;
 	config->hard_remove = 1;
 	config->use_ino = 1;
 	config->entry_timeout = 0;
@@ -332,23 +340,50 @@ static void *fs_init(struct fuse_conn_info *conn, struct fuse_config *config)
 static int fs_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
 	if (fi)
-		return result(fstat(fh_fd(fi), st));
+		return result(fstat(handle(fi)->fd, st));
 	return result(fstatat(fs.backing_fd, relative(path), st, AT_SYMLINK_NOFOLLOW));
+}
+
+static struct handle *handle_new(int fd, bool direct, const char *path)
+{
+	struct handle *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		abort();
+	file->fd = fd;
+	file->direct = direct;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	return file;
+}
+
+static int fs_release(const char *path, struct fuse_file_info *fi)
+{
+	(void)path;
+	close(handle(fi)->fd);
+	free(handle(fi));
+	return 0;
+}
+
+static int fs_opendir(const char *path, struct fuse_file_info *fi)
+{
+	int fd = openat(fs.backing_fd, relative(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd == -1)
+		return -errno;
+	fi->fh = (uintptr_t)handle_new(fd, false, path);
+	return 0;
 }
 
 static int fs_readdir(const char *path, void *buf, fuse_fill_dir_t fill, off_t off,
                       struct fuse_file_info *fi, enum fuse_readdir_flags flags)
 {
-	int fd = openat(fs.backing_fd, relative(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct dirent *entry;
 	DIR *dir;
 
+	(void)path;
 	(void)off;
-	(void)fi;
 	(void)flags;
-	if (fd == -1)
-		return -errno;
-	dir = fdopendir(fd);
+	dir = fdopendir(openat(handle(fi)->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir)))
@@ -408,19 +443,22 @@ static int fs_rename(const char *from, const char *to, unsigned flags)
 
 static int fs_chmod(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
-	(void)fi;
+	if (fi)
+		return result(fchmod(handle(fi)->fd, mode));
 	return result(fchmodat(fs.backing_fd, relative(path), mode, 0));
 }
 
 static int fs_chown(const char *path, uid_t uid, gid_t gid, struct fuse_file_info *fi)
 {
-	(void)fi;
+	if (fi)
+		return result(fchown(handle(fi)->fd, uid, gid));
 	return result(fchownat(fs.backing_fd, relative(path), uid, gid, AT_SYMLINK_NOFOLLOW));
 }
 
 static int fs_utimens(const char *path, const struct timespec ts[2], struct fuse_file_info *fi)
 {
-	(void)fi;
+	if (fi)
+		return result(futimens(handle(fi)->fd, ts));
 	return result(utimensat(fs.backing_fd, relative(path), ts, AT_SYMLINK_NOFOLLOW));
 }
 
@@ -431,14 +469,15 @@ static int fs_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 
 	fate_of(&fate, "truncate", 0, 1, false);
 	if (!fate.err && fi) {
-		res = result(ftruncate(fh_fd(fi), size));
+		res = result(ftruncate(handle(fi)->fd, size));
 	} else if (!fate.err) {
 		fd = openat(fs.backing_fd, relative(path), O_WRONLY | O_CLOEXEC);
 		res = fd == -1 ? -errno : result(ftruncate(fd, size));
 		if (fd != -1)
 			close(fd);
 	}
-	return finish(&fate, "truncate", 0, (uint64_t)size, false, path, res);
+	return finish(&fate, "truncate", 0, (uint64_t)size, false, path ? path : handle(fi)->path,
+	              res);
 }
 
 /* A file opened O_WRONLY may still be read by the kernel below us, so it is opened for both. */
@@ -447,18 +486,20 @@ static int open_backing(const char *op, const char *path, int flags, mode_t mode
 {
 	bool direct = fi->flags & O_DIRECT;
 	struct fate fate;
-	int fd, res = 0;
+	int fd = -1, res = 0;
 
 	fate_of(&fate, op, 0, 1, direct);
 	if (!fate.err) {
 		fd = openat(fs.backing_fd, relative(path), flags | O_CLOEXEC, mode);
 		res = fd == -1 ? -errno : 0;
-		if (fd != -1 && flags & O_CREAT)
-			own(path);
-		if (fd != -1 && fate.late)
-			close(fd);
-		fi->fh = (uint64_t)fd | (uint64_t)direct << 32;
 	}
+	if (fd != -1 && flags & O_CREAT)
+		own(path);
+	fi->direct_io = fs.direct_io;
+	if (fd != -1 && fate.late)
+		close(fd);
+	else if (fd != -1)
+		fi->fh = (uintptr_t)handle_new(fd, direct, path);
 	return finish(&fate, op, (uint64_t)fi->flags, 0, direct, path, res);
 }
 
@@ -476,23 +517,18 @@ static int fs_open(const char *path, struct fuse_file_info *fi)
 	                    fi);
 }
 
-static int fs_release(const char *path, struct fuse_file_info *fi)
-{
-	(void)path;
-	close(fh_fd(fi));
-	return 0;
-}
-
 static int fs_read(const char *path, char *buf, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct fate fate;
 	int res = 0;
 
-	fate_of(&fate, "read", (uint64_t)off, size, fh_direct(fi));
+	(void)path;
+	fate_of(&fate, "read", (uint64_t)off, size, handle(fi)->direct);
 	if (!fate.err)
-		res = result((int)pread(fh_fd(fi), buf,
+		res = result((int)pread(handle(fi)->fd, buf,
 		                        size < fate.short_bytes ? size : fate.short_bytes, off));
-	return finish(&fate, "read", (uint64_t)off, size, fh_direct(fi), path, res);
+	return finish(&fate, "read", (uint64_t)off, size, handle(fi)->direct, handle(fi)->path,
+	              res);
 }
 
 static int fs_write(const char *path, const char *buf, size_t size, off_t off,
@@ -501,11 +537,13 @@ static int fs_write(const char *path, const char *buf, size_t size, off_t off,
 	struct fate fate;
 	int res = 0;
 
-	fate_of(&fate, "write", (uint64_t)off, size, fh_direct(fi));
+	(void)path;
+	fate_of(&fate, "write", (uint64_t)off, size, handle(fi)->direct);
 	if (!fate.err)
-		res = result((int)pwrite(fh_fd(fi), buf,
+		res = result((int)pwrite(handle(fi)->fd, buf,
 		                         size < fate.short_bytes ? size : fate.short_bytes, off));
-	return finish(&fate, "write", (uint64_t)off, size, fh_direct(fi), path, res);
+	return finish(&fate, "write", (uint64_t)off, size, handle(fi)->direct, handle(fi)->path,
+	              res);
 }
 
 static int fs_fsync(const char *path, int datasync, struct fuse_file_info *fi)
@@ -513,20 +551,21 @@ static int fs_fsync(const char *path, int datasync, struct fuse_file_info *fi)
 	const char *op = datasync ? "fdatasync" : "fsync";
 	struct fate fate;
 
-	fate_of(&fate, op, 0, 1, fh_direct(fi));
-	return finish(&fate, op, 0, 0, fh_direct(fi), path, 0);
+	(void)path;
+	fate_of(&fate, op, 0, 1, handle(fi)->direct);
+	return finish(&fate, op, 0, 0, handle(fi)->direct, handle(fi)->path, 0);
 }
 
 static int fs_fallocate(const char *path, int mode, off_t off, off_t size,
                         struct fuse_file_info *fi)
 {
 	(void)path;
-	return result(fallocate(fh_fd(fi), mode, off, size));
+	return result(fallocate(handle(fi)->fd, mode, off, size));
 }
 
 static off_t fs_lseek(const char *path, off_t off, int whence, struct fuse_file_info *fi)
 {
-	off_t res = lseek(fh_fd(fi), off, whence);
+	off_t res = lseek(handle(fi)->fd, off, whence);
 
 	(void)path;
 	return res == -1 ? -errno : res;
@@ -546,7 +585,9 @@ static int fs_statfs(const char *path, struct statvfs *st)
 static const struct fuse_operations operations = {
         .init = fs_init,
         .getattr = fs_getattr,
+        .opendir = fs_opendir,
         .readdir = fs_readdir,
+        .releasedir = fs_release,
         .mkdir = fs_mkdir,
         .unlink = fs_unlink,
         .rmdir = fs_rmdir,
@@ -568,16 +609,23 @@ static const struct fuse_operations operations = {
 
 int main(int argc, char **argv)
 {
-	char log_path[PATH_MAX];
+	char control[PATH_MAX], path[PATH_MAX + 16];
 
 	if (argc < 4) {
 		fprintf(stderr, "usage: faultfs BACKING CONTROL MOUNTPOINT [FUSE OPTION...]\n");
 		return 2;
 	}
 	fs.backing_fd = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	snprintf(fs.rules_path, sizeof(fs.rules_path), "%s/rules", argv[2]);
-	snprintf(log_path, sizeof(log_path), "%s/log", argv[2]);
-	fs.log_fd = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	/* libfuse changes to the root directory */
+	if (!realpath(argv[2], control)) {
+		perror("faultfs");
+		return 1;
+	}
+	snprintf(fs.rules_path, sizeof(fs.rules_path), "%s/rules", control);
+	snprintf(path, sizeof(path), "%s/direct_io", control);
+	fs.direct_io = access(path, F_OK) == 0;
+	snprintf(path, sizeof(path), "%s/log", control);
+	fs.log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (fs.backing_fd == -1 || fs.log_fd == -1) {
 		perror("faultfs");
 		return 1;

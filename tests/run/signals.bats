@@ -13,7 +13,7 @@ caught_in() { # KEYS OF THE SECOND TEST
 		ramp_time: 0
 		runtime: 60s
 		tests:
-		  - {name: good, rw: randread, bs: 8KiB, loops: 1, ioengine: io_uring}
+		  - {name: read-latency, rw: randread, bs: 8KiB, loops: 1, ioengine: io_uring}
 		  - {name: caught, rw: randread, bs: 4KiB, iodepth: 2, $1}
 		  - {name: never, rw: randread, bs: 4KiB}
 	END
@@ -121,7 +121,7 @@ laid_out() { # BYTES: written so far
 		ramp_time: 0
 		runtime: 60s
 		tests:
-		  - {name: good, target: $good, rw: randread, bs: 8KiB, loops: 1}
+		  - {name: read-latency, target: $good, rw: randread, bs: 8KiB, loops: 1}
 		  - {name: hung, target: $mnt, rw: randread, bs: 4KiB, iodepth: 4}
 	END
 	rules "read hang after=200" "unlink hang" "statfs hang after=20"
