@@ -101,7 +101,7 @@ static void write_text(struct emit *emit, const char *name, const char *text)
 
 static void write_member(struct doc *doc, const struct member *row, const void *object)
 {
-	const char *slot = (const char *)object + row->offset;
+	const void *slot = (const char *)object + row->offset;
 	struct emit *emit = &doc->emit;
 
 	switch (row->type) {

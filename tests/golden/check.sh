@@ -27,7 +27,7 @@ check_face() { # FACE NAME EXPECTED
 	if [[ -n ${UPDATE:-} && $1 != json ]]; then
 		"$render" "$1" "$2.json" >"$3"
 	fi
-	details=$("$render" "$1" "$2.json" | diff "$3" - 2>&1 | cut -c 1-300 | head -n 40) || status=1
+	details=$("$render" "$1" "$2.json" 2>&1 | diff "$3" - | cut -c 1-300) || status=1
 	report $status "$2: $1" "$details"
 }
 
@@ -49,8 +49,7 @@ check_lines() { # FILE
 check_jq() { # FILE
 	local program wrong
 
-	# shellcheck disable=SC2016 # backquotes of Markdown
-	program=$(sed -n '/^```jq$/,/^```$/{/^```/!p}' $root/docs/measuring.md)
+	program=$(sed -n "/^cat >percentile.jq/,/^END$/{/^cat\|^END/!p}" $root/docs/measuring.md)
 	wrong=$(jq -c "$program"' .tests[] | .name as $name | (.read, .write, .sync) | values
 		| . as $op | .lat_ns | to_entries[]
 		| select(.key | test("^p[0-9.]+$")) | select(.value != null)

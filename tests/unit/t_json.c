@@ -545,69 +545,69 @@ static void assert_bad(const char *bytes, size_t size, const char *why)
 }
 
 /* From a good document, one place changed at a time. */
+static const struct {
+	const char *from, *to, *why;
+} damages[] = {
+        {"pvcbench.result/1", "pvcbench.result/9", "schema: is not"},
+        {"\"schema\"", "\"scheme\"", "has no member 'schema'"},
+        {"\"tests\"", "\"texts\"", "has no member 'tests'"},
+        {"\"name\":\"t\"", "\"name\":7", "name: is no text"},
+        {"\"name\"", "\"title\"", "tests: [0]: has no member 'name'"},
+        {"\"status\":\"ok\"", "\"status\":\"fine\"", "status: is none of the known words"},
+        {"\"status\":\"ok\"", "\"status\":null", "status: is none of the known words"},
+        {"\"rw\":\"read\"", "\"rw\":\"reads\"", "rw: is none"},
+        {"\"rw\":\"read\"", "\"rw\":3", "rw: is none"},
+        {"\"bs\":4096", "\"bs\":-1", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":0.5", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":1e300", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":1e999", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":\"\"", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":\"12x\"", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":\" 1\"", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":\"-1\"", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":\"99999999999999999999\"", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":null", "bs: is no whole number"},
+        {"\"bs\":4096", "\"bs\":[1]", "bs: is no whole number"},
+        {"\"direct\":true", "\"direct\":\"yes\"", "direct: is neither"},
+        {"\"interrupted\":false", "\"interrupted\":0", "interrupted: is neither"},
+        {"\"errors\":{}", "\"errors\":{\"EWHAT\":1}", "errors: has a name that is no errno"},
+        {"\"errors\":{}", "\"errors\":{\"errno 5\":1}", "errors: has a name that is no"},
+        {"\"errors\":{}", "\"errors\":{\"errno -5\":1}", "errors: has a name that is no"},
+        {"\"errors\":{}", "\"errors\":{\"EIO\":-1}", "errors: is no whole number"},
+        {"\"errors\":{}", "\"errors\":[]", "errors: is no object"},
+        {"\"concessions\":[]", "\"concessions\":{}", "concessions: is no array"},
+        {"\"concessions\":[]", "\"concessions\":[1]", "concessions: [0]: is no text"},
+        {"\"cpus\":0.2", "\"cpus\":\"two\"", "cpus: is no number"},
+        {"\"ios\":3,", "\"ios\":4,", "do not add up"},
+        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-5000,1]", "histogram: has an entry"},
+        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-4604,1]", "histogram: has more than 4608"},
+        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-0.5,1]", "histogram: has an entry"},
+        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-1e300,1]", "histogram: has an entry"},
+        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-273,1.5]", "histogram: is no whole number"},
+        {"[-2,1,-1,1,-273,1]", "[-3,1,1,-273,1]", "min and max do not fit"},
+        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-200,1]", "min and max do not fit"},
+        {"[-2,1,-1,1,-273,1]", "7", "histogram: is no array"},
+        {"[-2,1,-1,1,-273,1]", "null", "histogram: was left out"},
+        {"\"min\":2", "\"min\":400", "min and max do not fit"},
+        {"\"max\":300", "\"max\":\"9000000000000\"", "min and max do not fit"},
+        {"\"overflow\":0", "\"overflow\":\"18446744073709551614\"", "counts too much"},
+        {"\"sum\":306", "\"sum\":1000", "sum does not fit"},
+        {"\"sum\":306", "\"sum\":1", "sum does not fit"},
+        {"\"interval_ns\":1000000000", "\"interval_ns\":0", "interval_ns: is not 1 s"},
+        {"\"interval_ns\":1000000000", "\"interval_ns\":3000000000", "interval_ns: is not"},
+        {"\"interval_ns\":1000000000", "\"interval_ns\":\"9223372036854775808\"",
+         "interval_ns: is not"},
+        {"\"lat_max_ns\":[300]", "\"lat_max_ns\":[300,1]", "differs in length"},
+        {"\"lat_max_ns\":[300]", "\"lat_max_ns\":[-1]", "lat_max_ns: [0]: is no whole"},
+        {"\"lat_max_ns\":[300]", "\"lat_max_ns\":5", "lat_max_ns: is no array"},
+        {"\"verdicts\":[]", "\"verdicts\":[{}]", "verdicts: [0]: has no member 'code'"},
+        {"\"expect\":[]", "\"expect\":[1]", "expect: [0]: is no object"},
+        {"}]}\n", "}]}x", "something follows"},
+        {"}]}\n", "}]", "no JSON: damaged at byte"},
+};
+
 static void test_damaged_documents(void **unused)
 {
-	static const struct {
-		const char *from, *to, *why;
-	} cases[] = {
-	        {"pvcbench.result/1", "pvcbench.result/9", "schema: is not"},
-	        {"\"schema\"", "\"scheme\"", "has no member 'schema'"},
-	        {"\"tests\"", "\"texts\"", "has no member 'tests'"},
-	        {"\"name\":\"t\"", "\"name\":7", "name: is no text"},
-	        {"\"name\"", "\"mane\"", "tests: [0]: has no member 'name'"},
-	        {"\"status\":\"ok\"", "\"status\":\"fine\"", "status: is none of the known words"},
-	        {"\"status\":\"ok\"", "\"status\":null", "status: is none of the known words"},
-	        {"\"rw\":\"read\"", "\"rw\":\"reads\"", "rw: is none"},
-	        {"\"rw\":\"read\"", "\"rw\":3", "rw: is none"},
-	        {"\"bs\":4096", "\"bs\":-1", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":0.5", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":1e300", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":1e999", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":\"\"", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":\"12x\"", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":\" 1\"", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":\"-1\"", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":\"99999999999999999999\"", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":null", "bs: is no whole number"},
-	        {"\"bs\":4096", "\"bs\":[1]", "bs: is no whole number"},
-	        {"\"direct\":true", "\"direct\":\"yes\"", "direct: is neither"},
-	        {"\"interrupted\":false", "\"interrupted\":0", "interrupted: is neither"},
-	        {"\"errors\":{}", "\"errors\":{\"EWHAT\":1}",
-	         "errors: has a name that is no errno"},
-	        {"\"errors\":{}", "\"errors\":{\"errno 5\":1}", "errors: has a name that is no"},
-	        {"\"errors\":{}", "\"errors\":{\"errno -5\":1}", "errors: has a name that is no"},
-	        {"\"errors\":{}", "\"errors\":{\"EIO\":-1}", "errors: is no whole number"},
-	        {"\"errors\":{}", "\"errors\":[]", "errors: is no object"},
-	        {"\"concessions\":[]", "\"concessions\":{}", "concessions: is no array"},
-	        {"\"concessions\":[]", "\"concessions\":[1]", "concessions: [0]: is no text"},
-	        {"\"cpus\":0.2", "\"cpus\":\"two\"", "cpus: is no number"},
-	        {"\"ios\":3,", "\"ios\":4,", "do not add up"},
-	        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-5000,1]", "histogram: has an entry"},
-	        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-4604,1]", "histogram: has more than 4608"},
-	        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-0.5,1]", "histogram: has an entry"},
-	        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-1e300,1]", "histogram: has an entry"},
-	        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-273,1.5]", "histogram: is no whole number"},
-	        {"[-2,1,-1,1,-273,1]", "[-3,1,1,-273,1]", "min and max do not fit"},
-	        {"[-2,1,-1,1,-273,1]", "[-2,1,-1,1,-200,1]", "min and max do not fit"},
-	        {"[-2,1,-1,1,-273,1]", "7", "histogram: is no array"},
-	        {"[-2,1,-1,1,-273,1]", "null", "histogram: was left out"},
-	        {"\"min\":2", "\"min\":400", "min and max do not fit"},
-	        {"\"max\":300", "\"max\":\"9000000000000\"", "min and max do not fit"},
-	        {"\"overflow\":0", "\"overflow\":\"18446744073709551614\"", "counts too much"},
-	        {"\"sum\":306", "\"sum\":1000", "sum does not fit"},
-	        {"\"sum\":306", "\"sum\":1", "sum does not fit"},
-	        {"\"interval_ns\":1000000000", "\"interval_ns\":0", "interval_ns: is not 1 s"},
-	        {"\"interval_ns\":1000000000", "\"interval_ns\":3000000000", "interval_ns: is not"},
-	        {"\"interval_ns\":1000000000", "\"interval_ns\":\"9223372036854775808\"",
-	         "interval_ns: is not"},
-	        {"\"lat_max_ns\":[300]", "\"lat_max_ns\":[300,1]", "differs in length"},
-	        {"\"lat_max_ns\":[300]", "\"lat_max_ns\":[-1]", "lat_max_ns: [0]: is no whole"},
-	        {"\"lat_max_ns\":[300]", "\"lat_max_ns\":5", "lat_max_ns: is no array"},
-	        {"\"verdicts\":[]", "\"verdicts\":[{}]", "verdicts: [0]: has no member 'code'"},
-	        {"\"expect\":[]", "\"expect\":[1]", "expect: [0]: is no object"},
-	        {"}]}\n", "}]}x", "something follows"},
-	        {"}]}\n", "}]", "no JSON: damaged at byte"},
-	};
 	struct result result = make_result(1);
 	struct test test = sample_test("t", RW_READ);
 	struct text good;
@@ -619,16 +619,16 @@ static void test_damaged_documents(void **unused)
 	stats_record(result.tests[0].stats, STATS_READ, 1, 4, 0);
 	stats_record(result.tests[0].stats, STATS_READ, 1, 300, 0);
 	good = line(&result, 0);
-	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (unsigned i = 0; i < ARRAY_SIZE(damages); i++) {
 		const char *start = good.bytes + strlen(RESULT_LINE_PREFIX);
-		const char *at = strstr(start, cases[i].from);
+		const char *at = strstr(start, damages[i].from);
 		char *changed;
 
 		if (!at)
-			fail_msg("'%s' is not in the document: %s", cases[i].from, start);
-		assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - start), start, cases[i].to,
-		                     at + strlen(cases[i].from)) > 0);
-		assert_bad(changed, strlen(changed), cases[i].why);
+			fail_msg("'%s' is not in the document: %s", damages[i].from, start);
+		assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - start), start, damages[i].to,
+		                     at + strlen(damages[i].from)) > 0);
+		assert_bad(changed, strlen(changed), damages[i].why);
 		free(changed);
 	}
 	free(good.bytes);
