@@ -16,7 +16,7 @@ LINK      = $(CC) -pie -pthread -Wl,-z,relro,-z,now,--as-needed $(CFLAGS) $(LDFL
 LDLIBS    = $(shell pkg-config --libs $(PKGS)) -lm
 PLAN     ?= quick
 Q        := $(if $(V),,@)
-say       = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+say       = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-6s %s\n' $(1) $(2))
 JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 
@@ -73,11 +73,11 @@ lint: ## run the rules that are tests
 unit: tests ## run the unit tests
 	$(Q)BUILD=$(BUILD) tests/run-all unit
 
-asan: ## run the unit tests under the address and undefined behaviour sanitizers
+asan: ## run the unit tests under sanitizers (address, undefined)
 	$(Q)$(SUBMAKE) BUILD=$(BUILD)/asan CFLAGS='$(SANITIZE)' build tests
 	$(Q)BUILD=$(BUILD) tests/run-all asan
 
-docs: $(BUILD)/pvcbench ## print the reference pages in docs/ anew
+docs: ## print the reference pages in docs/ anew
 	$(Q)BUILD=$(BUILD) docs/generate
 
 fuzz: fuzzers ## fuzz the readers, SECONDS (60) each
@@ -131,9 +131,10 @@ $(foreach program,$(PROGRAMS),$(eval $(call program_rule,$(program))))
 fuzzers: $(addprefix $(BUILD)/fuzz/,$(FUZZERS))
 
 # Fuzzers are built in one step by clang, from the sources that they name.
+HEADERS  := $(wildcard runner/*.h runner/*/*.h)
 define fuzz_rule
 $(BUILD)/fuzz/$(1): tests/fuzz/$(1).c $(patsubst runner/builtin.c,$(BUILD)/builtin.c,\
-		$(addprefix runner/,$(call links,tests/fuzz/$(1).c)))
+		$(addprefix runner/,$(call links,tests/fuzz/$(1).c))) $(HEADERS)
 	@mkdir -p $$(@D)
 	$$(call say,FUZZ,$$@)
 	$$(Q)clang -std=gnu11 $$(CPPFLAGS) $$(SANITIZE) -fsanitize=fuzzer \
