@@ -23,10 +23,12 @@ for source in tests/fuzz/fuzz_*.c; do
 	mkdir -p "$found"
 	read -ra folders <<<"$(seeds "$name")"
 	[[ ! -d tests/fuzz/corpus/$name ]] || folders+=("tests/fuzz/corpus/$name")
+	# New inputs are written to the first folder.
 	if [[ -n ${FUZZ_SECONDS:-} ]]; then
 		how=(-max_total_time="$FUZZ_SECONDS" -print_final_stats=1 "$found")
 	else
-		how=(-seed=1 -runs="$runs")
+		rm -rf "$build/fuzz/scratch" && mkdir "$build/fuzz/scratch"
+		how=(-seed=1 -runs="$runs" "$build/fuzz/scratch")
 	fi
 	if output=$("$build/fuzz/$name" -timeout=10 -rss_limit_mb=1024 -max_len=65536 \
 		-artifact_prefix="$found/" "${how[@]}" "${folders[@]}" 2>&1); then
