@@ -21,8 +21,10 @@ void test_result_init(struct test_result *tr, const struct test *test)
 	tr->sync = test->sync;
 	tr->fsync = test->fsync;
 	tr->fdatasync = test->fdatasync;
-	tr->ramp_time_ns = test->ramp_time_ns;
-	tr->runtime_asked_ns = test->runtime_ns;
+	if (!test->loops && !test->io_size) {
+		tr->ramp_time_ns = test->ramp_time_ns;
+		tr->runtime_asked_ns = test->runtime_ns;
+	}
 	tr->rate_iops = test->rate_iops * test->numjobs;
 }
 

@@ -41,10 +41,10 @@ struct test_result {
 	/* As planned. */
 	int rw; /* enum plan_rw */
 	uint64_t bs, iodepth, numjobs;
-	uint64_t rwmixread;        /* percent */
-	int sync;                  /* enum plan_sync */
-	uint64_t fsync, fdatasync; /* after this many writes; 0: never */
-	uint64_t ramp_time_ns, runtime_asked_ns;
+	uint64_t rwmixread;                      /* percent */
+	int sync;                                /* enum plan_sync */
+	uint64_t fsync, fdatasync;               /* after this many writes; 0: never */
+	uint64_t ramp_time_ns, runtime_asked_ns; /* 0 where an amount bounds the test */
 	uint64_t rate_iops; /* open loop: asked per second over all jobs; 0: closed loop */
 
 	/* As it was done. */

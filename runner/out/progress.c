@@ -10,6 +10,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/units.h"
 #include "out/text.h"
@@ -53,9 +54,20 @@ static void write_line(struct progress_view *view, const char *text)
 	fflush(view->out);
 }
 
+static unsigned terminal_columns(const struct progress_view *view)
+{
+	struct winsize size;
+
+	if (view->columns)
+		return view->columns;
+	if (ioctl(fileno(view->out), TIOCGWINSZ, &size) || !size.ws_col)
+		return COLUMNS_DEFAULT;
+	return size.ws_col;
+}
+
 static void redraw(struct progress_view *view, const char *text)
 {
-	unsigned columns = view->columns ? view->columns : COLUMNS_DEFAULT;
+	unsigned columns = terminal_columns(view);
 
 	fprintf(view->out, "\r%.*s\033[K", (int)columns - 1, text);
 	fflush(view->out);
@@ -86,9 +98,8 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	char line[LINE_MAX_BYTES], bs[UNITS_TEXT_MAX];
 
 	snprintf(view->name, sizeof(view->name), "%s", test->name);
-	view->time_left_ns = test->ramp_time_ns;
-	if (!test->loops && !test->io_size)
-		view->time_left_ns += test->runtime_ns;
+	view->by_amount = test->loops || test->io_size;
+	view->time_left_ns = view->by_amount ? 0 : test->ramp_time_ns + test->runtime_ns;
 	view->last_phase = -1;
 	view->stall_told = false;
 	start_text(view, line);
@@ -118,16 +129,21 @@ static uint64_t phase_left_ns(const struct progress *p)
 	                  (double)(p->total_bytes - p->bytes));
 }
 
-/* Until the whole plan ends, as far as it is known. */
-static uint64_t plan_left_ns(const struct progress_view *view, const struct progress *p)
+/* When the whole plan ends; nothing where an amount of unknown pace is still ahead. */
+static void append_end(const struct progress_view *view, const struct progress *p, char *out)
 {
 	uint64_t later_ns = 0;
+	char text[UNITS_TEXT_MAX];
+
+	if (view->by_amount && p->phase != PHASE_DRAIN)
+		return;
 
 	if (p->phase == PHASE_LAYOUT)
 		later_ns = view->time_left_ns;
 	else if (p->phase == PHASE_RAMP)
 		later_ns = view->time_left_ns - min_u64(view->time_left_ns, p->expected_ns);
-	return phase_left_ns(p) + later_ns + view->plan_left_ns;
+	append(out, ", plan ends in %s",
+	       units_format_time(phase_left_ns(p) + later_ns + view->plan_left_ns, text));
 }
 
 static void append_done(const struct progress *p, char *out)
@@ -175,7 +191,7 @@ static void describe(const struct progress_view *view, const struct progress *p,
 	append_rates(view, p, now_ns, line);
 	if (p->stalled_ns >= PAUSE_NS)
 		append(line, ", no completion for %s", units_format_time(p->stalled_ns, text));
-	append(line, ", plan ends in %s", units_format_time(plan_left_ns(view, p), text));
+	append_end(view, p, line);
 }
 
 void progress_tell(struct progress_view *view, const struct progress *p, uint64_t now_ns)

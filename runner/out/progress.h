@@ -14,10 +14,11 @@ struct progress_view {
 	bool quiet;             /* no lines while a test runs; its start and end still */
 	unsigned test, n_tests; /* 1-based number of the current one */
 	uint64_t plan_left_ns;  /* of the tests after this one, for the ETA */
-	unsigned columns;       /* of the terminal; 0: 80 */
+	unsigned columns;       /* of the terminal; 0: as it is, else 80 */
 
 	/* private */
 	char name[PLAN_NAME_MAX];
+	bool by_amount;
 	uint64_t time_left_ns; /* of ramp and run, where time bounds them */
 	uint64_t line_ns;      /* time of the line before */
 	/* the counters then, or zero at the start of the phase since */

@@ -150,6 +150,20 @@ static void test_layout_has_an_end_in_sight(void **unused)
 	                    "ends in 9m04s\n");
 }
 
+/* Nobody knows how long an amount takes before it is done: no end is promised. */
+static void test_no_end_of_an_amount(void **unused)
+{
+	struct test test = sample_test("read-bw", RW_RANDREAD);
+
+	(void)unused;
+	test.loops = 1;
+	progress_begin(&view, &test);
+	tell(at(PHASE_RUN, 0, 0), 0);
+	news();
+	tell(at(PHASE_RUN, 5, 0), 5);
+	assert_string_equal(news(), "[3/9] read-bw: run 5s, 1000 IOPS, 4000KiB/s, mean 2ms\n");
+}
+
 static void test_a_stall_is_told_while_it_lasts(void **unused)
 {
 	struct progress stalled = at(PHASE_RUN, 6, 60);
@@ -313,6 +327,7 @@ int main(void)
 	        TEST(test_plain_lines),
 	        TEST(test_rates_are_of_the_last_stretch),
 	        TEST(test_layout_has_an_end_in_sight),
+	        TEST(test_no_end_of_an_amount),
 	        TEST(test_a_stall_is_told_while_it_lasts),
 	        TEST(test_never_silent_across_phases),
 	        TEST(test_quiet),

@@ -26,10 +26,16 @@ static void test_init_takes_the_plan(void **unused)
 	assert_int_equal(tr.rate_iops, 4000);
 	assert_int_equal(tr.fdatasync, 1);
 	assert_int_equal(tr.runtime_ns, 0);
+	assert_int_equal(tr.ramp_time_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(tr.runtime_asked_ns, 60 * NSEC_PER_SEC);
 	assert_null(tr.stats);
 	test_result_destroy(&tr);
 	test_result_destroy(&tr);
 	test_result_destroy(NULL);
+	test.loops = 1; /* an amount: neither ramp nor runtime */
+	test_result_init(&tr, &test);
+	assert_int_equal(tr.ramp_time_ns, 0);
+	assert_int_equal(tr.runtime_asked_ns, 0);
 }
 
 static void test_rates(void **unused)
