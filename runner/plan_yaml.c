@@ -379,14 +379,21 @@ static int check_scalar(const yaml_node_t *node, struct err *err)
 	return 0;
 }
 
-/* Read one value and try it on a test of its own kind. */
+/* The text of a value that may be shown and read. */
+static int take_text(const yaml_node_t *node, struct text *text, struct err *err)
+{
+	if (check_scalar(node, err) || substitute(text, scalar_text(node), err))
+		return -1;
+	return check_characters(text, err);
+}
+
+/* Read one value and try it on a test that is thrown away. */
 static int read_value(const struct field *row, const yaml_node_t *node, struct test *scratch,
                       struct value *value, struct err *err)
 {
 	struct text text;
 
-	if (check_scalar(node, err) || substitute(&text, scalar_text(node), err) ||
-	    check_characters(&text, err) || field_set(row, scratch, text.bytes, err))
+	if (take_text(node, &text, err) || field_set(row, scratch, text.bytes, err))
 		return -1;
 	value->line = line_of(node);
 	value->text = strdup(text.bytes);
@@ -609,10 +616,11 @@ static int read_tests(struct reader *reader, const struct source *source, const 
 
 static int check_version(const struct source *source, const yaml_node_t *node, struct err *err)
 {
+	struct text text;
 	uint64_t version;
 
-	if (check_scalar(node, err) ||
-	    field_set(&top_keys[TOP_VERSION], &version, scalar_text(node), err))
+	if (take_text(node, &text, err) ||
+	    field_set(&top_keys[TOP_VERSION], &version, text.bytes, err))
 		return at_key(source, node, "version", err);
 	return 0;
 }
