@@ -30,7 +30,7 @@ SOURCES := \
 	main.c \
 	measure/hist.c measure/stats.c \
 	out/dbench.c out/emit.c out/json.c out/progress.c out/text.c \
-	plan.c plan_yaml.c result.c run.c verdict.c
+	plan.c plan_scope.c plan_yaml.c result.c run.c verdict.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PLANS    := $(sort $(wildcard manifests/plans/*.yaml))

@@ -16,12 +16,13 @@
  */
 #include "plan_yaml.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <yaml.h>
+
+#include "plan_scope.h"
 
 #define VALUE_MAX     4096 /* bytes of a value with its environment filled in */
 #define PLACE_MAX     80
@@ -36,24 +37,6 @@ struct source {
 	const char *name;
 	bool is_override; /* the name says the key too; there is no line */
 	yaml_document_t doc;
-};
-
-struct value {
-	char *text; /* owned */
-	unsigned line;
-};
-
-struct setting {
-	const struct field *row;
-	struct value *values; /* owned, unless the scope borrows */
-	unsigned n_values;
-	bool is_list; /* written as a list, even of one */
-};
-
-/* Settings of different rows in the order written; room for every row. */
-struct scope {
-	struct setting *settings; /* owned */
-	unsigned n;
 };
 
 /* A test as written. */
@@ -95,11 +78,6 @@ static const struct {
         {"readwrite", "rw"},        {"thread", "numjobs"},  {"time_based", "runtime"},
         {"zero_buffers", "buffer"},
 };
-
-static int out_of_memory(struct err *err)
-{
-	return err_set(err, ERR_TEST, "out of memory while reading the plan");
-}
 
 /* errors with a place */
 
@@ -166,7 +144,7 @@ static int syntax_error(const yaml_parser_t *parser, const struct source *source
 	size_t line = parser->problem_mark.line, column = parser->problem_mark.column;
 
 	if (parser->error == YAML_MEMORY_ERROR)
-		return out_of_memory(err);
+		return scope_no_memory(err);
 	if (parser->error == YAML_READER_ERROR)
 		find_offset(text, min_u64(parser->problem_offset, size), &line, &column);
 	err_set(err, ERR_PLAN, "not valid YAML: %s%s%s",
@@ -178,7 +156,7 @@ static int syntax_error(const yaml_parser_t *parser, const struct source *source
 static int parser_init(yaml_parser_t *parser, const char *text, size_t size, struct err *err)
 {
 	if (!yaml_parser_initialize(parser))
-		return out_of_memory(err);
+		return scope_no_memory(err);
 	yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(parser, (const unsigned char *)text, size);
 	return 0;
@@ -397,18 +375,10 @@ static int read_value(const struct field *row, const yaml_node_t *node, struct t
 		return -1;
 	value->line = line_of(node);
 	value->text = strdup(text.bytes);
-	return value->text ? 0 : out_of_memory(err);
+	return value->text ? 0 : scope_no_memory(err);
 }
 
-/* settings and scopes */
-
-static void setting_destroy(struct setting *setting)
-{
-	for (unsigned i = 0; i < setting->n_values; i++)
-		free(setting->values[i].text);
-	free(setting->values);
-	*setting = (struct setting){0};
-}
+/* keys with their values */
 
 static int check_list(const struct field *row, const yaml_node_t *node, struct err *err)
 {
@@ -433,7 +403,7 @@ static int read_values(const struct source *source, struct setting *setting,
 
 	setting->values = calloc(n, sizeof(*setting->values));
 	if (!setting->values || !scratch)
-		return out_of_memory(err);
+		return scope_no_memory(err);
 	for (unsigned i = 0; i < n; i++) {
 		const yaml_node_t *item = node;
 
@@ -458,36 +428,6 @@ static int setting_read(const struct source *source, struct setting *setting,
 		return -1;
 	}
 	return 0;
-}
-
-static int scope_init(struct scope *scope, struct err *err)
-{
-	scope->settings = calloc(plan_n_fields, sizeof(*scope->settings));
-	scope->n = 0;
-	return scope->settings ? 0 : out_of_memory(err);
-}
-
-static void scope_destroy(struct scope *scope)
-{
-	for (unsigned i = 0; i < scope->n; i++)
-		setting_destroy(&scope->settings[i]);
-	free(scope->settings);
-	*scope = (struct scope){0};
-}
-
-static struct setting *scope_find(const struct scope *scope, const struct field *row)
-{
-	for (unsigned i = 0; i < scope->n; i++)
-		if (scope->settings[i].row == row)
-			return &scope->settings[i];
-	return NULL;
-}
-
-/* A new setting for row, which the scope has not got yet. */
-static struct setting *scope_add(struct scope *scope)
-{
-	assert(scope->n < plan_n_fields);
-	return &scope->settings[scope->n++];
 }
 
 static const char *nearest_key(const char *key, bool is_top)
@@ -548,11 +488,6 @@ static int scope_read(const struct source *source, struct scope *scope, const ya
 	return 0;
 }
 
-static const struct field *name_row(void)
-{
-	return field_find(plan_fields, plan_n_fields, "name");
-}
-
 /* the plan's text */
 
 static int entry_read(const struct source *source, struct entry *entry, const yaml_node_t *node,
@@ -576,7 +511,7 @@ static int entry_read(const struct source *source, struct entry *entry, const ya
 		               err))
 			return -1;
 	}
-	const struct setting *name = scope_find(&entry->scope, name_row());
+	const struct setting *name = scope_find(&entry->scope, scope_name_row());
 
 	if (!name) {
 		err_set(err, ERR_PLAN, "a test without a name");
@@ -602,7 +537,7 @@ static int read_tests(struct reader *reader, const struct source *source, const 
 	}
 	reader->entries = calloc(n, sizeof(*reader->entries));
 	if (!reader->entries)
-		return out_of_memory(err);
+		return scope_no_memory(err);
 	for (unsigned i = 0; i < n; i++) {
 		/* counted first, so that a half-read one is destroyed as well */
 		struct entry *entry = &reader->entries[reader->n_entries++];
@@ -635,7 +570,7 @@ static int read_top_key(struct reader *reader, const struct source *source, cons
 	const char *name = scalar_text(key);
 	const struct field *own = field_find(top_keys, TOP_KEYS, name);
 
-	if (field_find(plan_fields, plan_n_fields, name) == name_row()) {
+	if (field_find(plan_fields, plan_n_fields, name) == scope_name_row()) {
 		err_set(err, ERR_PLAN, "key 'name' belongs to a test, not to the plan");
 		return at(source, key, err);
 	}
@@ -722,7 +657,7 @@ static const struct field *override_row(const char *key, bool is_aimed, struct e
 
 	if (!row)
 		unknown_key(key, strlen(key), !is_aimed, err);
-	else if (row == name_row())
+	else if (row == scope_name_row())
 		err_set(err, ERR_PLAN, "a test's name cannot be overridden");
 	else
 		return row;
@@ -838,24 +773,14 @@ static int read_overrides(struct reader *reader, const struct plan_override *ove
 		return 0;
 	reader->aimed = calloc(n, sizeof(*reader->aimed));
 	if (!reader->aimed)
-		return out_of_memory(err);
+		return scope_no_memory(err);
 	for (unsigned i = 0; i < n; i++)
 		if (read_override(reader, &overrides[i], err))
 			return -1;
 	return 0;
 }
 
-/* from settings to tests */
-
-/* Borrow setting: in the place of the one that is there, or behind all. */
-static void scope_put(struct scope *scope, const struct setting *setting)
-{
-	struct setting *slot = scope_find(scope, setting->row);
-
-	if (!slot)
-		slot = scope_add(scope);
-	*slot = *setting;
-}
+/* from scopes to tests */
 
 /* All that holds for one entry, borrowed: its own keys first, then those it inherits. */
 static void scope_collect(struct scope *all, const struct reader *reader, const struct entry *entry)
@@ -873,137 +798,6 @@ static void scope_collect(struct scope *all, const struct reader *reader, const 
 			scope_put(all, &reader->aimed[i].setting);
 }
 
-static bool multiplies(const struct setting *setting)
-{
-	return setting->is_list && !(setting->row->flags & FIELD_LIST);
-}
-
-/* How many tests the lists make; more than PLAN_TESTS_MAX is not counted further. */
-static unsigned count_products(const struct scope *all)
-{
-	unsigned product = 1;
-
-	for (unsigned i = 0; i < all->n && product <= PLAN_TESTS_MAX; i++)
-		if (multiplies(&all->settings[i]))
-			product *= all->settings[i].n_values;
-	return product;
-}
-
-/* "-VALUE": a target's last path component, with `_` for what a name cannot hold. */
-static int append_to_name(char name[PLAN_NAME_MAX], const struct setting *setting, const char *text,
-                          struct err *err)
-{
-	size_t used = strlen(name), length = strlen(text);
-
-	if (setting && !strcmp(setting->row->name, "target")) {
-		while (length > 1 && text[length - 1] == '/')
-			length--;
-		while (memchr(text, '/', length - 1)) {
-			size_t skip = strcspn(text, "/") + 1;
-
-			text += skip;
-			length -= skip;
-		}
-	}
-	if (length + 1 >= PLAN_NAME_MAX - used)
-		return err_set(err, ERR_PLAN, "the name '%s-%.*s' is longer than %d characters",
-		               name, (int)length, text, PLAN_NAME_MAX - 1);
-	name[used++] = '-';
-	for (size_t i = 0; i < length; i++) {
-		bool fits = isalnum((unsigned char)text[i]) || text[i] == '-';
-
-		name[used++] = fits ? text[i] : '_';
-	}
-	name[used] = '\0';
-	return 0;
-}
-
-/*
- * The test number `index` of the product: the first key turns slowest, as nested
- * loops in the order written would.
- */
-static int build_test(struct test *test, const struct scope *all, unsigned index, unsigned products,
-                      struct err *err)
-{
-	field_set_defaults(plan_fields, plan_n_fields, test);
-	snprintf(test->name, sizeof(test->name), "%s", scope_find(all, name_row())->values[0].text);
-	for (unsigned i = 0; i < all->n; i++) {
-		const struct setting *setting = &all->settings[i];
-		unsigned first = 0, n = setting->n_values;
-
-		if (setting->row == name_row())
-			continue;
-		if (multiplies(setting)) {
-			products /= n;
-			first = index / products % n;
-			n = 1;
-			if (append_to_name(test->name, setting, setting->values[first].text, err))
-				return -1;
-		}
-		for (unsigned v = first; v < first + n; v++) {
-			int ret = field_set(setting->row, test, setting->values[v].text, err);
-
-			assert(!ret); /* read_value tried it */
-			(void)ret;
-		}
-	}
-	return plan_check_test(test, err);
-}
-
-static int add_test(struct plan *plan, const struct test *test, struct err *err)
-{
-	for (unsigned i = 0; i < plan->n_tests; i++)
-		if (!strcmp(plan->tests[i].name, test->name))
-			return err_set(err, ERR_PLAN,
-			               "two tests are named '%s' (the other in line %u)",
-			               test->name, plan->tests[i].line);
-	if (plan->n_tests == PLAN_TESTS_MAX)
-		return err_set(err, ERR_PLAN, "more than %d tests in all", PLAN_TESTS_MAX);
-	/* a power of two is full */
-	if (!(plan->n_tests & (plan->n_tests - 1))) {
-		size_t room = plan->n_tests ? 2 * plan->n_tests : 1;
-		struct test *tests = reallocarray(plan->tests, room, sizeof(*tests));
-
-		if (!tests)
-			return out_of_memory(err);
-		plan->tests = tests;
-	}
-	plan->tests[plan->n_tests++] = *test;
-	return 0;
-}
-
-/* A test as often as it is repeated. */
-static int add_repeats(struct plan *plan, const struct test *test, struct err *err)
-{
-	if (test->repeat == 1)
-		return add_test(plan, test, err);
-	for (uint64_t i = 1; i <= test->repeat; i++) {
-		struct test copy = *test;
-		char number[8];
-
-		snprintf(number, sizeof(number), "%u", (unsigned)i);
-		if (append_to_name(copy.name, NULL, number, err) || add_test(plan, &copy, err))
-			return -1;
-	}
-	return 0;
-}
-
-static int expand_entry(struct plan *plan, const struct scope *all, const struct entry *entry,
-                        struct err *err)
-{
-	unsigned products = count_products(all);
-
-	if (products > PLAN_TESTS_MAX)
-		return err_set(err, ERR_PLAN, "the lists make more than %d tests", PLAN_TESTS_MAX);
-	for (unsigned i = 0; i < products; i++) {
-		struct test test = {.line = entry->line, .column = entry->column};
-
-		if (build_test(&test, all, i, products, err) || add_repeats(plan, &test, err))
-			return -1;
-	}
-	return 0;
-}
-
 static int expand(struct plan *plan, const char *name, const struct reader *reader, struct err *err)
 {
 	struct scope all;
@@ -1015,7 +809,7 @@ static int expand(struct plan *plan, const char *name, const struct reader *read
 		const struct entry *entry = &reader->entries[i];
 
 		scope_collect(&all, reader, entry);
-		ret = expand_entry(plan, &all, entry, err);
+		ret = scope_expand(&all, plan, entry->line, entry->column, err);
 		if (ret)
 			err_wrap(err, "%s:%u:%u", name, entry->line, entry->column);
 	}

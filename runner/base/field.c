@@ -17,6 +17,7 @@
 
 struct type {
 	int (*read)(const struct field *row, void *slot, const char *text, struct err *err);
+	/* NULL: the row itself says what is allowed */
 	void (*allow)(const struct field *row, char *out, size_t size);
 	const char *examples; /* added to what is allowed */
 };
@@ -180,11 +181,6 @@ static int read_custom(const struct field *row, void *slot, const char *text, st
 	return row->parse(slot, text, err);
 }
 
-static void allow_custom(const struct field *row, char *out, size_t size)
-{
-	snprintf(out, size, "%s", row->allowed);
-}
-
 static const struct type types[] = {
         [FIELD_BOOL] = {read_bool, allow_bool, ""},
         [FIELD_UINT] = {read_uint, allow_uint, ""},
@@ -192,7 +188,7 @@ static const struct type types[] = {
         [FIELD_TIME] = {read_time, allow_time, ", such as 500ms, 10s, 2m"},
         [FIELD_CHOICE] = {read_choice, allow_choice, ""},
         [FIELD_STRING] = {read_string, allow_string, ""},
-        [FIELD_CUSTOM] = {read_custom, allow_custom, ""},
+        [FIELD_CUSTOM] = {read_custom, NULL, ""},
 };
 
 int field_set(const struct field *row, void *object, const char *text, struct err *err)

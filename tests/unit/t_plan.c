@@ -1,4 +1,5 @@
-/* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_yaml.c */
+/* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_scope.c plan_yaml.c
+ */
 /*
  * The plans in tests/plans: each bad one has its exact error beside it, each good
  * one the tests that it makes. UPDATE=1 writes both anew. Runs from the top folder.
