@@ -8,6 +8,7 @@
  */
 #include "out/progress.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,7 @@
 #define LIVE_INTERVAL_NS  (NSEC_PER_SEC / 2)
 #define STALL_NS          (3 * NSEC_PER_SEC) /* a pause that is worth a line at once */
 #define PAUSE_NS          (1 * NSEC_PER_SEC) /* a pause that a line mentions */
+#define LEFT_MAX_NS       1e17               /* three years */
 #define COLUMNS_DEFAULT   80
 #define LINE_MAX_BYTES    1024
 
@@ -28,16 +30,6 @@ static const char *const phase_name[] = {
         [PHASE_RUN] = "run",
         [PHASE_DRAIN] = "drain",
 };
-
-static void PRINTF_LIKE(2, 3) append(char *out, const char *fmt, ...)
-{
-	size_t used = strlen(out);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(out + used, LINE_MAX_BYTES - used, fmt, args);
-	va_end(args);
-}
 
 /* Take the live line off the screen. */
 static void clear(struct progress_view *view)
@@ -77,7 +69,7 @@ static void redraw(struct progress_view *view, const char *text)
 static void start_text(const struct progress_view *view, char *out)
 {
 	out[0] = '\0';
-	append(out, "[%u/%u] %s: ", view->test, view->n_tests, view->name);
+	text_append(out, LINE_MAX_BYTES, "[%u/%u] %s: ", view->test, view->n_tests, view->name);
 }
 
 static void append_amount(const struct test *test, char *out)
@@ -85,12 +77,14 @@ static void append_amount(const struct test *test, char *out)
 	char text[UNITS_TEXT_MAX];
 
 	if (test->loops)
-		append(out, "%llu pass%s", (unsigned long long)test->loops,
-		       test->loops > 1 ? "es" : "");
+		text_append(out, LINE_MAX_BYTES, "%llu pass%s", (unsigned long long)test->loops,
+		            test->loops > 1 ? "es" : "");
 	else if (test->io_size)
-		append(out, "%s per job", units_format_size(test->io_size, text));
+		text_append(out, LINE_MAX_BYTES, "%s per job",
+		            units_format_size(test->io_size, text));
 	else
-		append(out, "%s", units_format_time(test->ramp_time_ns + test->runtime_ns, text));
+		text_append(out, LINE_MAX_BYTES, "%s",
+		            units_format_time(test->ramp_time_ns + test->runtime_ns, text));
 }
 
 void progress_begin(struct progress_view *view, const struct test *test)
@@ -103,9 +97,9 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	view->last_phase = -1;
 	view->stall_told = false;
 	start_text(view, line);
-	append(line, "%s %s depth %llu x %llu job%s, ", plan_rw_name(test->rw),
-	       text_size(test->bs, bs), (unsigned long long)test->iodepth,
-	       (unsigned long long)test->numjobs, test->numjobs > 1 ? "s" : "");
+	text_append(line, LINE_MAX_BYTES, "%s %s depth %llu x %llu job%s, ", plan_rw_name(test->rw),
+	            text_size(test->bs, bs), (unsigned long long)test->iodepth,
+	            (unsigned long long)test->numjobs, test->numjobs > 1 ? "s" : "");
 	append_amount(test, line);
 	write_line(view, line);
 }
@@ -118,32 +112,42 @@ static void enter_phase(struct progress_view *view, const struct progress *p, ui
 	view->last_ios = view->last_bytes = view->last_latency_ns = 0;
 }
 
-/* What is left of this phase: by the clock, or by the amount at the mean pace so far. */
-static uint64_t phase_left_ns(const struct progress *p)
+/*
+ * What is left of this phase: by the clock, or by the amount at the mean pace so
+ * far. False where that is not known.
+ */
+static bool phase_left(const struct progress *p, uint64_t *left_ns)
 {
+	double pace_ns;
+
+	*left_ns = 0;
 	if (p->expected_ns)
-		return p->expected_ns - min_u64(p->expected_ns, p->elapsed_ns);
-	if (!p->bytes || p->total_bytes <= p->bytes)
-		return 0;
-	return (uint64_t)((double)p->elapsed_ns / (double)p->bytes *
-	                  (double)(p->total_bytes - p->bytes));
+		*left_ns = p->expected_ns - min_u64(p->expected_ns, p->elapsed_ns);
+	if (!p->total_bytes)
+		return p->expected_ns || p->phase == PHASE_DRAIN;
+	if (!p->bytes)
+		return false;
+	pace_ns = (double)p->elapsed_ns / (double)p->bytes;
+	*left_ns =
+	        (uint64_t)fmin(LEFT_MAX_NS, pace_ns * (double)(p->total_bytes -
+	                                                       min_u64(p->bytes, p->total_bytes)));
+	return true;
 }
 
-/* When the whole plan ends; nothing where an amount of unknown pace is still ahead. */
+/* When the whole plan ends; nothing where something of unknown length is still ahead. */
 static void append_end(const struct progress_view *view, const struct progress *p, char *out)
 {
-	uint64_t later_ns = 0;
+	uint64_t left_ns, later_ns = 0;
 	char text[UNITS_TEXT_MAX];
 
-	if (view->by_amount && p->phase != PHASE_DRAIN)
+	if (!phase_left(p, &left_ns) || (view->by_amount && p->phase == PHASE_LAYOUT))
 		return;
-
 	if (p->phase == PHASE_LAYOUT)
 		later_ns = view->time_left_ns;
 	else if (p->phase == PHASE_RAMP)
 		later_ns = view->time_left_ns - min_u64(view->time_left_ns, p->expected_ns);
-	append(out, ", plan ends in %s",
-	       units_format_time(phase_left_ns(p) + later_ns + view->plan_left_ns, text));
+	text_append(out, LINE_MAX_BYTES, ", plan ends in %s",
+	            units_format_time(left_ns + later_ns + view->plan_left_ns, text));
 }
 
 static void append_done(const struct progress *p, char *out)
@@ -151,15 +155,22 @@ static void append_done(const struct progress *p, char *out)
 	char done[UNITS_TEXT_MAX] = "0s", whole[UNITS_TEXT_MAX];
 
 	if (p->total_bytes) {
-		append(out, "%s %s of %s", phase_name[p->phase], units_format_size(p->bytes, done),
-		       units_format_size(p->total_bytes, whole));
+		text_append(out, LINE_MAX_BYTES, "%s %s of %s", phase_name[p->phase],
+		            units_format_size(p->bytes, done),
+		            units_format_size(p->total_bytes, whole));
+		return;
+	}
+	if (p->phase == PHASE_RUN && p->expected_ns && p->elapsed_ns > p->expected_ns) {
+		text_append(out, LINE_MAX_BYTES, "waiting %s for the last requests",
+		            units_format_time(p->elapsed_ns - p->expected_ns, done));
 		return;
 	}
 	if (p->elapsed_ns)
 		units_format_time(p->elapsed_ns, done);
-	append(out, "%s %s", phase_name[p->phase], done);
+	text_append(out, LINE_MAX_BYTES, "%s %s", phase_name[p->phase], done);
 	if (p->expected_ns)
-		append(out, " of %s", units_format_time(p->expected_ns, whole));
+		text_append(out, LINE_MAX_BYTES, " of %s",
+		            units_format_time(p->expected_ns, whole));
 }
 
 /* Rates since the line before. */
@@ -174,11 +185,13 @@ static void append_rates(const struct progress_view *view, const struct progress
 	if (seconds <= 0)
 		return;
 	if (p->phase != PHASE_LAYOUT)
-		append(out, ", %s IOPS", units_format_iops((double)ios / seconds, text));
-	append(out, ", %s", units_format_bw((double)bytes / seconds, text));
+		text_append(out, LINE_MAX_BYTES, ", %s IOPS",
+		            units_format_iops((double)ios / seconds, text));
+	text_append(out, LINE_MAX_BYTES, ", %s", units_format_bw((double)bytes / seconds, text));
 	if (ios)
-		append(out, ", mean %s",
-		       units_format_time((p->latency_sum_ns - view->last_latency_ns) / ios, text));
+		text_append(
+		        out, LINE_MAX_BYTES, ", mean %s",
+		        units_format_time((p->latency_sum_ns - view->last_latency_ns) / ios, text));
 }
 
 static void describe(const struct progress_view *view, const struct progress *p, uint64_t now_ns,
@@ -190,7 +203,8 @@ static void describe(const struct progress_view *view, const struct progress *p,
 	append_done(p, line);
 	append_rates(view, p, now_ns, line);
 	if (p->stalled_ns >= PAUSE_NS)
-		append(line, ", no completion for %s", units_format_time(p->stalled_ns, text));
+		text_append(line, LINE_MAX_BYTES, ", no completion for %s",
+		            units_format_time(p->stalled_ns, text));
 	append_end(view, p, line);
 }
 
@@ -226,7 +240,7 @@ void progress_end(struct progress_view *view, const struct test_result *tr)
 
 	start_text(view, line);
 	text_headline(tr, headline, sizeof(headline));
-	append(line, "%s", headline);
+	text_append(line, LINE_MAX_BYTES, "%s", headline);
 	write_line(view, line);
 }
 

@@ -15,8 +15,7 @@
 #define TARGET_WIDTH 24 /* of a target's path in the table, from its end */
 #define REMARK_MAX   (RESULT_STATUS_TEXT_MAX + PLAN_NAME_MAX)
 
-/* Put more text behind what is there; what does not fit is cut off. */
-static void PRINTF_LIKE(3, 4) append(char *out, size_t size, const char *fmt, ...)
+void text_append(char *out, size_t size, const char *fmt, ...)
 {
 	size_t used = strlen(out);
 	va_list args;
@@ -125,27 +124,27 @@ static void remark_size(const struct test_result *tr, unsigned index, char *out,
 
 	if (index || !tr->size)
 		return;
-	append(out, size, "%s", units_format_size(tr->size, used));
+	text_append(out, size, "%s", units_format_size(tr->size, used));
 	if (tr->size != tr->size_asked)
-		append(out, size, " of %s asked", size_or_unknown(tr->size_asked, asked));
+		text_append(out, size, " of %s asked", size_or_unknown(tr->size_asked, asked));
 }
 
 static void remark_engine(const struct test_result *tr, unsigned index, char *out, size_t size)
 {
 	if (index || !tr->ioengine[0])
 		return;
-	append(out, size, "%s", tr->ioengine);
+	text_append(out, size, "%s", tr->ioengine);
 	if (tr->ioengine_reason[0])
-		append(out, size, " (%s)", tr->ioengine_reason);
+		text_append(out, size, " (%s)", tr->ioengine_reason);
 }
 
 static void remark_direct(const struct test_result *tr, unsigned index, char *out, size_t size)
 {
 	if (index || !tr->ioengine[0])
 		return;
-	append(out, size, "%s", tr->direct ? "yes" : "no, buffered");
+	text_append(out, size, "%s", tr->direct ? "yes" : "no, buffered");
 	if (tr->direct_reason[0])
-		append(out, size, " (%s)", tr->direct_reason);
+		text_append(out, size, " (%s)", tr->direct_reason);
 }
 
 static void remark_window(const struct test_result *tr, unsigned index, char *out, size_t size)
@@ -154,9 +153,10 @@ static void remark_window(const struct test_result *tr, unsigned index, char *ou
 
 	if (index || !tr->runtime_ns || tr->status != STATUS_OK)
 		return;
-	append(out, size, "%s", units_format_time(tr->runtime_ns, window));
+	text_append(out, size, "%s", units_format_time(tr->runtime_ns, window));
 	if (tr->ramp_time_ns)
-		append(out, size, " after a ramp of %s", units_format_time(tr->ramp_time_ns, ramp));
+		text_append(out, size, " after a ramp of %s",
+		            units_format_time(tr->ramp_time_ns, ramp));
 }
 
 static void remark_layout(const struct test_result *tr, unsigned index, char *out, size_t size)
@@ -164,9 +164,9 @@ static void remark_layout(const struct test_result *tr, unsigned index, char *ou
 	char bytes[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX];
 
 	if (!index && tr->layout_bytes)
-		append(out, size, "%s written in %s, not counted",
-		       units_format_size(tr->layout_bytes, bytes),
-		       units_format_time(tr->layout_ns, time));
+		text_append(out, size, "%s written in %s, not counted",
+		            units_format_size(tr->layout_bytes, bytes),
+		            units_format_time(tr->layout_ns, time));
 }
 
 /* What makes a test other than a closed loop of plain requests. */
@@ -181,31 +181,33 @@ static void remark_load(const struct test_result *tr, unsigned index, char *out,
 	if (index)
 		return;
 	if (tr->rate_iops)
-		append(out, size, "open loop at %llu requests/s, latency from the due time",
-		       (unsigned long long)tr->rate_iops);
+		text_append(out, size, "open loop at %llu requests/s, latency from the due time",
+		            (unsigned long long)tr->rate_iops);
 	if (tr->sync != SYNC_NONE)
-		append(out, size, "%sfile opened %s", *out ? ", " : "", opened[tr->sync]);
+		text_append(out, size, "%sfile opened %s", *out ? ", " : "", opened[tr->sync]);
 	for (unsigned i = 0; i < ARRAY_SIZE(syncs); i++) {
 		if (!syncs[i].every)
 			continue;
-		append(out, size, "%s%s after ", *out ? ", " : "", syncs[i].name);
+		text_append(out, size, "%s%s after ", *out ? ", " : "", syncs[i].name);
 		if (syncs[i].every == 1)
-			append(out, size, "each write");
+			text_append(out, size, "each write");
 		else
-			append(out, size, "every %llu writes", (unsigned long long)syncs[i].every);
+			text_append(out, size, "every %llu writes",
+			            (unsigned long long)syncs[i].every);
 	}
 }
 
 static void remark_concession(const struct test_result *tr, unsigned index, char *out, size_t size)
 {
 	if (index < tr->n_concessions)
-		append(out, size, "%s", tr->concessions[index]);
+		text_append(out, size, "%s", tr->concessions[index]);
 }
 
 static void remark_verdict(const struct test_result *tr, unsigned index, char *out, size_t size)
 {
 	if (index < tr->n_verdicts)
-		append(out, size, "%s: %s", tr->verdicts[index].code, tr->verdicts[index].text);
+		text_append(out, size, "%s: %s", tr->verdicts[index].code,
+		            tr->verdicts[index].text);
 }
 
 /* Conditions */
@@ -275,7 +277,7 @@ static const struct hist *latency_of(const struct row *row)
 
 static void cell_name(const struct row *row, char *out)
 {
-	append(out, CELL_MAX, "%s", row->tr->name);
+	text_append(out, CELL_MAX, "%s", row->tr->name);
 }
 
 static void cell_target(const struct row *row, char *out)
@@ -284,9 +286,9 @@ static void cell_target(const struct row *row, char *out)
 	size_t length = strlen(path);
 
 	if (length > TARGET_WIDTH)
-		append(out, CELL_MAX, "...%s", path + length - (TARGET_WIDTH - 3));
+		text_append(out, CELL_MAX, "...%s", path + length - (TARGET_WIDTH - 3));
 	else
-		append(out, CELL_MAX, "%s", path);
+		text_append(out, CELL_MAX, "%s", path);
 }
 
 /* A test with more than one row says in each which operation it shows. */
@@ -297,30 +299,30 @@ static void cell_rw(const struct row *row, char *out)
 
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		rows += test_result_measured(row->tr, (enum stats_op)op);
-	append(out, CELL_MAX, "%s", name);
+	text_append(out, CELL_MAX, "%s", name);
 	if (rows > 1 && strcmp(name, stats_op_name[row->op]) != 0)
-		append(out, CELL_MAX, " %s", stats_op_name[row->op]);
+		text_append(out, CELL_MAX, " %s", stats_op_name[row->op]);
 }
 
 static void cell_bs(const struct row *row, char *out)
 {
 	if (row->op == STATS_SYNC)
-		append(out, CELL_MAX, "-");
+		text_append(out, CELL_MAX, "-");
 	else
 		text_size(row->tr->bs, out);
 }
 
 static void cell_depth(const struct row *row, char *out)
 {
-	append(out, CELL_MAX, "%llu", (unsigned long long)row->tr->iodepth);
+	text_append(out, CELL_MAX, "%llu", (unsigned long long)row->tr->iodepth);
 	if (row->tr->numjobs != 1)
-		append(out, CELL_MAX, "x%llu", (unsigned long long)row->tr->numjobs);
+		text_append(out, CELL_MAX, "x%llu", (unsigned long long)row->tr->numjobs);
 }
 
 static void cell_iops(const struct row *row, char *out)
 {
 	if (row->op == NO_OP)
-		append(out, CELL_MAX, "-");
+		text_append(out, CELL_MAX, "-");
 	else
 		rate_text(test_result_iops(row->tr, row->op), out);
 }
@@ -328,7 +330,7 @@ static void cell_iops(const struct row *row, char *out)
 static void cell_bw(const struct row *row, char *out)
 {
 	if (row->op == NO_OP || row->op == STATS_SYNC)
-		append(out, CELL_MAX, "-");
+		text_append(out, CELL_MAX, "-");
 	else
 		units_format_bw(test_result_bw(row->tr, row->op), out);
 }
@@ -340,7 +342,7 @@ static void cell_mean(const struct row *row, char *out)
 	if (h && h->count)
 		units_format_time((uint64_t)llround(hist_mean(h)), out);
 	else
-		append(out, CELL_MAX, "-");
+		text_append(out, CELL_MAX, "-");
 }
 
 static void percentile_text(const struct hist *h, double percent, char *out)
@@ -348,7 +350,7 @@ static void percentile_text(const struct hist *h, double percent, char *out)
 	if (h && hist_percentile_carried(h, percent))
 		units_format_time(hist_percentile(h, percent), out);
 	else
-		append(out, CELL_MAX, "-");
+		text_append(out, CELL_MAX, "-");
 }
 
 static void cell_p50(const struct row *row, char *out)
@@ -373,7 +375,7 @@ static void cell_max(const struct row *row, char *out)
 	if (h && h->count)
 		units_format_time(h->max, out);
 	else
-		append(out, CELL_MAX, "-");
+		text_append(out, CELL_MAX, "-");
 }
 
 /* The syncs of a buffered test do wait for the volume: the page cache is not their limit. */
@@ -384,13 +386,13 @@ static void cell_limit(const struct row *row, char *out)
 	unsigned i = 0;
 
 	if (row->tr->status != STATUS_OK) {
-		append(out, CELL_MAX, "%s", status[row->tr->status]);
+		text_append(out, CELL_MAX, "%s", status[row->tr->status]);
 		return;
 	}
 	while (i < row->tr->n_verdicts && row->op == STATS_SYNC &&
 	       !strcmp(row->tr->verdicts[i].code, "page-cache"))
 		i++;
-	append(out, CELL_MAX, "%s", i < row->tr->n_verdicts ? row->tr->verdicts[i].code : "-");
+	text_append(out, CELL_MAX, "%s", i < row->tr->n_verdicts ? row->tr->verdicts[i].code : "-");
 }
 
 static const struct column {
@@ -496,9 +498,9 @@ static void errors_text(const struct test_result *tr, char *out, size_t size)
 	for (unsigned i = 0; tr->stats && i < STATS_ERRORS_MAX && tr->stats->errors[i].n; i++) {
 		const struct error_count *count = &tr->stats->errors[i];
 
-		append(out, size, "%s%s %llu", i ? ", " : "",
-		       count->errnum ? err_name(count->errnum) : "others",
-		       (unsigned long long)count->n);
+		text_append(out, size, "%s%s %llu", i ? ", " : "",
+		            count->errnum ? err_name(count->errnum) : "others",
+		            (unsigned long long)count->n);
 	}
 }
 
@@ -611,15 +613,15 @@ static void append_op(const struct test_result *tr, enum stats_op op, char *out,
 	const struct hist *h = &tr->stats->op[op].latency;
 	char iops[UNITS_TEXT_MAX], bw[UNITS_TEXT_MAX], mean[UNITS_TEXT_MAX], p99[UNITS_TEXT_MAX];
 
-	append(out, size, "%s%s %s IOPS", *out ? "; " : "", stats_op_name[op],
-	       rate_text(test_result_iops(tr, op), iops));
+	text_append(out, size, "%s%s %s IOPS", *out ? "; " : "", stats_op_name[op],
+	            rate_text(test_result_iops(tr, op), iops));
 	if (op != STATS_SYNC)
-		append(out, size, ", %s", units_format_bw(test_result_bw(tr, op), bw));
+		text_append(out, size, ", %s", units_format_bw(test_result_bw(tr, op), bw));
 	if (h->count)
-		append(out, size, ", mean %s",
-		       units_format_time((uint64_t)llround(hist_mean(h)), mean));
+		text_append(out, size, ", mean %s",
+		            units_format_time((uint64_t)llround(hist_mean(h)), mean));
 	if (hist_percentile_carried(h, 99))
-		append(out, size, ", p99 %s", units_format_time(hist_percentile(h, 99), p99));
+		text_append(out, size, ", p99 %s", units_format_time(hist_percentile(h, 99), p99));
 }
 
 void text_headline(const struct test_result *tr, char *out, size_t size)
@@ -628,21 +630,21 @@ void text_headline(const struct test_result *tr, char *out, size_t size)
 
 	*out = '\0';
 	if (tr->status == STATUS_FAILED)
-		append(out, size, "FAILED: %s", or_unknown(tr->error));
+		text_append(out, size, "FAILED: %s", or_unknown(tr->error));
 	if (tr->status == STATUS_INTERRUPTED)
-		append(out, size, "interrupted");
+		text_append(out, size, "interrupted");
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		if (test_result_measured(tr, (enum stats_op)op))
 			append_op(tr, (enum stats_op)op, out, size);
 	errors_text(tr, errors, sizeof(errors));
 	if (*errors)
-		append(out, size, "; errors: %s", errors);
+		text_append(out, size, "; errors: %s", errors);
 	for (unsigned i = 0; i < tr->n_expect; i++)
 		if (tr->expect[i].result != EXPECT_PASS)
-			append(out, size, "; threshold %s: %s", tr->expect[i].expr,
-			       expect_words[tr->expect[i].result]);
+			text_append(out, size, "; threshold %s: %s", tr->expect[i].expr,
+			            expect_words[tr->expect[i].result]);
 	if (!*out)
-		append(out, size, "nothing was measured");
+		text_append(out, size, "nothing was measured");
 }
 
 #define CUT_LINE     "(cut: the log has all tests)\n"

@@ -18,6 +18,9 @@ void text_write(FILE *out, const struct result *result);
  */
 void text_write_dbench(FILE *out, const struct result *result);
 
+/* Put more text behind what is in out[size]; what does not fit is cut off. */
+void text_append(char *out, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
 /* A size of at most UNITS_TEXT_MAX bytes with the NUL, exact: 4KiB, 1.5MiB, but 2300B. */
 char *text_size(uint64_t bytes, char *out);
 

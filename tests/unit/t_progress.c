@@ -150,6 +150,20 @@ static void test_layout_has_an_end_in_sight(void **unused)
 	                    "ends in 9m04s\n");
 }
 
+static void test_the_window_is_over(void **unused)
+{
+	struct progress late = at(PHASE_RUN, 60, 60);
+
+	(void)unused;
+	begin();
+	tell(at(PHASE_RUN, 58, 60), 58);
+	news();
+	late.elapsed_ns = 67 * S;
+	late.stalled_ns = 7 * S;
+	tell(late, 67);
+	assert_non_null(strstr(news(), "read-bw: waiting 7s for the last requests, "));
+}
+
 /* Nobody knows how long an amount takes before it is done: no end is promised. */
 static void test_no_end_of_an_amount(void **unused)
 {
@@ -327,6 +341,7 @@ int main(void)
 	        TEST(test_plain_lines),
 	        TEST(test_rates_are_of_the_last_stretch),
 	        TEST(test_layout_has_an_end_in_sight),
+	        TEST(test_the_window_is_over),
 	        TEST(test_no_end_of_an_amount),
 	        TEST(test_a_stall_is_told_while_it_lasts),
 	        TEST(test_never_silent_across_phases),
