@@ -42,8 +42,10 @@ static struct figure exactly(double value)
 static bool conceded(const struct test_result *tr, const struct test *test)
 {
 	bool buffered = test->direct != PLAN_DIRECT_FALSE && !tr->direct;
+	bool smaller = tr->size < tr->size_asked;
+	bool shallower = tr->iodepth < test->iodepth;
 
-	return buffered || tr->size < tr->size_asked;
+	return buffered || smaller || shallower;
 }
 
 static struct figure percentile_figure(const struct hist *latency, double percent)

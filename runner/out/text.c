@@ -66,8 +66,9 @@ typedef void remark_fn(const struct test_result *tr, unsigned index, char *out, 
 static bool says(const struct test_result *tr, remark_fn *remark, const char *text)
 {
 	for (unsigned index = 0;; index++) {
-		char other[REMARK_MAX] = "";
+		char other[REMARK_MAX];
 
+		*other = '\0';
 		remark(tr, index, other, sizeof(other));
 		if (!*other || !strcmp(other, text))
 			return *other;
@@ -101,9 +102,10 @@ static void write_remarks(FILE *out, const struct result *result, const char *ti
 {
 	for (unsigned i = 0; i < result->n_tests; i++) {
 		for (unsigned index = 0;; index++) {
-			char text[REMARK_MAX] = "";
+			char text[REMARK_MAX];
 			bool said = false;
 
+			*text = '\0';
 			remark(&result->tests[i], index, text, sizeof(text));
 			if (!*text)
 				break;

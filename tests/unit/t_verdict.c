@@ -98,6 +98,9 @@ static void test_concessions_touch_figures(void **unused)
 	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_PASS, 100);
 	tr.size = tr.size_asked - 4096;
 	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+	tr.size = tr.size_asked;
+	tr.iodepth = 8;
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
 	test_result_destroy(&tr);
 }
 
