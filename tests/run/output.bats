@@ -3,7 +3,7 @@
 
 load lib
 
-simple() { # [KEYS]
+simple() { # [KEYS [RW]]
 	directory >/dev/null
 	plan <<-END
 		version: 1
@@ -11,7 +11,7 @@ simple() { # [KEYS]
 		size: 16MiB
 		ramp_time: 0
 		runtime: 300ms
-		tests: [{name: t, rw: randread, bs: 4KiB${1:+, $1}}]
+		tests: [{name: t, rw: ${2:-randread}, bs: 4KiB${1:+, $1}}]
 	END
 }
 
@@ -66,7 +66,7 @@ figures() { # TEST FILE
 }
 
 @test "result lines: one per test, JSON, the same as in --out, at most 64 KiB" {
-	simple "rw: [randread, randwrite, randrw]"
+	simple "" "[randread, randwrite, randrw]"
 	measure
 	same "$(grep -c '^pvcbench-result: ' "$T/out")" 3
 	grep '^pvcbench-result: ' "$T/out" | sed 's/^pvcbench-result: //' >"$T/lines"
@@ -149,23 +149,19 @@ figures() { # TEST FILE
 	within "$(wc -c <"$T/message")" 1000 4096
 }
 
-@test "the termination message of a failure says why; no file is made for it" {
+@test "the termination message of a failure says why" {
 	: >"$T/message"
 	export PVCBENCH_TERMINATION_LOG=$T/message
 	pvcbench run quick --target "$T/nowhere"
 	exits 3
 	grep -q "$T/nowhere" "$T/message"
-	export PVCBENCH_TERMINATION_LOG=$T/absent
-	pvcbench run quick --target "$T/nowhere"
-	exits 3
-	[ ! -e "$T/absent" ]
 }
 
 @test "on a terminal: one live line, no result lines" {
 	need script
 	simple "runtime: 2s"
 	script -qec "'$pvcbench' run '$T/plan.yaml'" "$T/typescript" </dev/null >"$T/out" 3>&-
-	grep -q $'\r[^\n]' "$T/typescript"
+	within "$(tr '\r' '\n' <"$T/typescript" | grep -c IOPS)" 3 1000
 	not grep -q '^pvcbench-result' "$T/typescript"
 	tr -d '\r' <"$T/typescript" | grep -q '^Conditions'
 }
@@ -229,7 +225,7 @@ sizes_reach() { # BYTES
 
 @test "usage errors are exit 2, on stderr" {
 	for args in "nonsense" "run --nonsense" "run a b" "run --set" "run --set x" "run --out" \
-		"check" "plans nonsense" "version extra" "--nonsense"; do
+		"plans nonsense" "version extra" "--nonsense"; do
 		read -ra words <<<"$args"
 		pvcbench "${words[@]}"
 		exits 2 || { echo "args: $args"; return 1; }
@@ -269,7 +265,6 @@ sizes_reach() { # BYTES
 
 @test "every built-in plan runs, shortened" {
 	tmpfs 700M
-	cd "$mnt"
 	LIMIT=120
 	pvcbench plans
 	names=$(awk '{ print $1 }' "$T/out" | grep -E '^[a-z-]+$')
@@ -290,7 +285,7 @@ sizes_reach() { # BYTES
 
 @test "check says what would run and touches nothing" {
 	need_strace
-	simple "rw: [randread, randwrite], runtime: 20s"
+	simple "runtime: 20s" "[randread, randwrite]"
 	: >"$T/dir/there"
 	touch -d '2001-01-01' "$T/dir"
 	before=$(stat -c '%Y %Z %s' "$T/dir")
