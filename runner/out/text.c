@@ -13,6 +13,7 @@
 
 #define CELL_MAX     (PLAN_NAME_MAX + 32)
 #define TARGET_WIDTH 24 /* of a target's path in the table, from its end */
+#define REMARKS_MAX  64 /* different ones of a kind; no plan that a person wrote has more */
 #define REMARK_MAX   (RESULT_STATUS_TEXT_MAX + PLAN_NAME_MAX)
 
 void text_append(char *out, size_t size, const char *fmt, ...)
@@ -97,22 +98,43 @@ static void write_who(FILE *out, const struct result *result, remark_fn *remark,
 	fputc(')', out);
 }
 
+/* Whether one of the tests before the i-th says this, or the i-th itself before its index-th. */
+static bool said_before(const struct result *result, remark_fn *remark, const char *text,
+                        unsigned i, unsigned index)
+{
+	for (unsigned j = 0; j < i; j++)
+		if (says(&result->tests[j], remark, text))
+			return true;
+	for (unsigned k = 0; k < index; k++) {
+		char other[REMARK_MAX];
+
+		*other = '\0';
+		remark(&result->tests[i], k, other, sizeof(other));
+		if (!strcmp(other, text))
+			return true;
+	}
+	return false;
+}
+
 static void write_remarks(FILE *out, const struct result *result, const char *title,
                           remark_fn *remark)
 {
+	unsigned lines = 0;
+
 	for (unsigned i = 0; i < result->n_tests; i++) {
 		for (unsigned index = 0;; index++) {
 			char text[REMARK_MAX];
-			bool said = false;
 
 			*text = '\0';
 			remark(&result->tests[i], index, text, sizeof(text));
 			if (!*text)
 				break;
-			for (unsigned j = 0; j < i && !said; j++)
-				said = says(&result->tests[j], remark, text);
-			if (said)
+			if (said_before(result, remark, text, i, index))
 				continue;
+			if (lines++ == REMARKS_MAX) {
+				fprintf(out, "%sand more: the JSON has all\n", title);
+				return;
+			}
 			fprintf(out, "%s%s", title, text);
 			write_who(out, result, remark, text);
 			fputc('\n', out);

@@ -338,6 +338,21 @@ static void test_who_has_what_to_say(void **unused)
 	assert_ptr_equal(strstr(strstr(text, "smaller") + 1, "smaller"), NULL);
 }
 
+static void test_remarks_have_a_limit(void **unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 8; i++) {
+		struct test_result *tr = add("t", "/data", RW_RANDREAD, 0, 0);
+
+		for (unsigned j = 0; j < RESULT_CONCESSIONS_MAX; j++)
+			test_result_concede(tr, "concession %u", i * RESULT_CONCESSIONS_MAX + j);
+	}
+	written(text_write);
+	assert_non_null(strstr(text, "  concession     concession 63 (t)\n"
+	                             "  concession     and more: the JSON has all\n"));
+	assert_null(strstr(text, "concession 64"));
+}
+
 static void test_values_of_thresholds(void **unused)
 {
 	struct test_result *tr = add("t", "/data", RW_RANDREAD, 60, 0);
@@ -378,6 +393,7 @@ int main(void)
 	        TEST(test_table_is_readable),
 	        TEST(test_nothing_was_run),
 	        TEST(test_who_has_what_to_say),
+	        TEST(test_remarks_have_a_limit),
 	        TEST(test_values_of_thresholds),
 	};
 
