@@ -231,7 +231,7 @@ static bool means_run(int argc, char **argv)
 	return argc < 2 || (argc == 2 && !strcmp(argv[1], "fio"));
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	char *run_alone[] = {"run", NULL};
 
@@ -244,4 +244,14 @@ int main(int argc, char **argv)
 			return commands[i].fn(&commands[i], argc - 1, argv + 1);
 	fprintf(stderr, "pvcbench: no command '%s'\n", argv[1]);
 	return print_commands(stderr);
+}
+
+int main(int argc, char **argv)
+{
+	int code = run_command(argc, argv);
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	fprintf(stderr, "pvcbench: cannot write all results to standard output\n");
+	return code ? code : ERR_TEST;
 }

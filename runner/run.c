@@ -26,6 +26,7 @@
 #define PLAN_MOUNTED "/etc/pvcbench/plan.yaml"
 #define PLAN_DEFAULT "cce"
 #define TARGETS_MAX  64
+#define ECHO_NS      (5 * NSEC_PER_SEC)
 #define REMOVE_NS    (20 * NSEC_PER_SEC)
 
 struct run {
@@ -38,10 +39,19 @@ struct run {
 /* The number of the signal that ended the run; 0 until then. */
 static atomic_int stop_signal;
 
+/*
+ * A signal that comes soon after the first is its echo (a terminal and a wrapper
+ * both send one); one that comes later is impatience, and the files stay.
+ */
 static void on_signal(int signum)
 {
-	if (atomic_exchange(&stop_signal, signum))
-		_exit(128 + signum); /* asked twice */
+	static _Atomic uint64_t first_ns;
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&stop_signal, &none, signum))
+		atomic_store(&first_ns, clock_now_ns());
+	else if (clock_now_ns() - atomic_load(&first_ns) > ECHO_NS)
+		_exit(128 + signum);
 }
 
 static void watch_signals(void)
@@ -188,7 +198,7 @@ static void remove_files(void *arg, uint64_t start_ns)
 	(void)start_ns;
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
 		if (target_leave(&run->agenda.targets[i], &err))
-			progress_note(&run->view, "%s", err.text);
+			fprintf(stderr, "pvcbench: %s\n", err.text);
 }
 
 /* In a thread of its own, since a volume that does not answer holds whoever asks it. */
@@ -207,9 +217,11 @@ static void clean_up(struct run *run)
 		workers_join(workers);
 		return;
 	}
-	progress_note(&run->view,
-	              "the volume does not answer: what is left in '%s/%s' was not removed",
-	              run->agenda.targets[0].path, run->agenda.targets[0].run_dir);
+	for (unsigned i = 0; i < run->agenda.n_targets; i++)
+		if (run->agenda.targets[i].run_dirfd >= 0)
+			fprintf(stderr,
+			        "pvcbench: the volume does not answer: '%s/%s' was not removed\n",
+			        run->agenda.targets[i].path, run->agenda.targets[i].run_dir);
 }
 
 static int write_out(const struct run *run, struct err *err)
@@ -274,8 +286,8 @@ static int run_tests(struct run *run)
 	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&stop_signal); i++)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
-	clean_up(run);
 	print_summary(run);
+	clean_up(run);
 	code = exit_code(run);
 	if (write_out(run, &err)) {
 		fprintf(stderr, "pvcbench: %s\n", err.text);

@@ -101,6 +101,18 @@ void load_progress(struct load *load, struct load_progress *progress)
 		last = max_u64(last, atomic_load_explicit(&live->last_ns, memory_order_relaxed));
 	}
 	progress->idle_ns = now > last ? now - last : 0;
+	progress->ended = now >= atomic_load(&load->clock.end_ns);
+}
+
+/*
+ * A thread whose engine waits for completions may sleep on although the load has
+ * ended; a signal wakes it. One inside a blocking request is left there: it may
+ * complete, and a file system may take a signal for the end of the request.
+ */
+static void wake(struct load *load)
+{
+	if (load->params.engine->max_depth != 1)
+		workers_kick(load->workers);
 }
 
 bool load_wait(struct load *load, uint64_t timeout_ns)
@@ -109,12 +121,15 @@ bool load_wait(struct load *load, uint64_t timeout_ns)
 
 	for (;;) {
 		uint64_t end = atomic_load(&load->clock.end_ns);
-		uint64_t until = min_u64(deadline, max_u64(end, now + NSEC_PER_MSEC));
+		uint64_t give_up = atomic_load(&load->clock.give_up_ns);
+		uint64_t until = min_u64(deadline, now < end ? end : give_up);
 
+		if (now >= end)
+			wake(load);
 		if (!workers_wait(load->workers, until > now ? until - now : 0))
 			return true;
 		now = clock_now_ns();
-		if (now >= end)
+		if (now >= give_up)
 			return true;
 		if (now >= deadline)
 			return false;
@@ -149,19 +164,17 @@ static void count_unsent(const struct load *load, struct stats *stats, uint64_t 
 	}
 }
 
-/* What a thread left in flight: one that ended without it, or that the kernel still holds. */
-static void count_unfinished(struct load *load, struct load_outcome *outcome)
+/* What was sent and did not come back, also of threads that the kernel still holds. */
+static void count_unfinished(const struct load *load, struct load_outcome *outcome)
 {
 	uint64_t now = clock_now_ns();
 
 	for (unsigned i = 0; i < load->n_threads; i++) {
 		uint64_t age;
-		unsigned n = worker_in_flight(&load->threads[i], now, &age);
 
-		outcome->stats->unfinished += n;
+		outcome->stats->unfinished += worker_unfinished(&load->threads[i], now, &age);
 		outcome->stats->unfinished_age_ns = max_u64(outcome->stats->unfinished_age_ns, age);
 	}
-	outcome->stuck = outcome->stats->unfinished > 0;
 }
 
 /* From the window's start to its end, or to the last completion where an amount ended it. */
@@ -186,32 +199,45 @@ static int first_error(const struct load *load, struct err *err)
 	return 0;
 }
 
-int load_finish(struct load *load, struct load_outcome *outcome, struct err *err)
+/* How many threads the kernel does not give back. */
+static unsigned bring_home(struct load *load)
 {
-	uint64_t now = clock_now_ns(), end = atomic_load(&load->clock.end_ns);
-	uint64_t give_up = atomic_load(&load->clock.give_up_ns);
 	unsigned held;
-	int ret;
 
+	while (!load_wait(load, HOME_NS))
+		;
+	held = workers_wait(load->workers, 0);
+	if (!held)
+		return 0;
 	workers_kick(load->workers);
-	held = workers_wait(load->workers,
-	                    give_up == UINT64_MAX ? 0 : max_u64(give_up, now) - now + HOME_NS);
-	*outcome = (struct load_outcome){.stats = stats_new()};
-	if (!outcome->stats)
-		return err_set(err, ERR_TARGET, "out of memory for the statistics");
+	return workers_wait(load->workers, HOME_NS);
+}
+
+static void sum_up(const struct load *load, struct load_outcome *outcome)
+{
+	uint64_t start = load->threads[0].start_ns, end = atomic_load(&load->clock.end_ns);
+
 	for (unsigned i = 0; i < load->n_threads; i++)
 		stats_merge(outcome->stats, load->threads[i].stats);
 	count_unfinished(load, outcome);
 	outcome->window_ns = window(load, end);
 	if (load->params.period_num_ns)
-		count_unsent(load, outcome->stats, load->threads[0].start_ns,
-		             min_u64(end, load->threads[0].start_ns + outcome->window_ns +
-		                                  load->params.ramp_ns));
+		count_unsent(load, outcome->stats, start,
+		             min_u64(end, start + load->params.ramp_ns + outcome->window_ns));
+}
+
+int load_finish(struct load *load, struct load_outcome *outcome, struct err *err)
+{
+	unsigned held = bring_home(load);
+	int ret;
+
+	*outcome = (struct load_outcome){.stats = stats_new(), .held = held > 0};
+	if (!outcome->stats)
+		return err_set(err, ERR_TARGET, "out of memory for the statistics");
+	sum_up(load, outcome);
 	ret = first_error(load, err);
-	if (held) { /* threads in the kernel still use all this */
-		outcome->stuck = true;
+	if (held) /* its threads still use all this */
 		return ret;
-	}
 	workers_join(load->workers);
 	load_free(load);
 	return ret;

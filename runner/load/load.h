@@ -13,7 +13,7 @@
 
 /* How long requests in flight are waited for after the end, and after an interruption. */
 #define LOAD_DRAIN_NS         (10 * NSEC_PER_SEC)
-#define LOAD_DRAIN_STOPPED_NS (1500 * NSEC_PER_MSEC)
+#define LOAD_DRAIN_STOPPED_NS (1200 * NSEC_PER_MSEC)
 
 enum load_data { LOAD_DATA_RANDOM, LOAD_DATA_ZERO };
 
@@ -47,13 +47,15 @@ struct load_progress {
 	uint64_t ios, bytes, latency_sum_ns; /* since the start, ramp included */
 	uint64_t elapsed_ns;                 /* since the start */
 	uint64_t idle_ns;                    /* since the last completion (or the start) */
+	bool ended;                          /* only what is in flight is still waited for */
 };
 
 struct load_outcome {
 	struct stats *stats; /* sum over all workers; the caller frees it */
 	uint64_t window_ns; /* what rates refer to; shorter than asked when stopped, 0 when it never
 	                       began */
-	bool stuck; /* requests were given up: the kernel may still write to their buffers */
+	bool held; /* threads did not come back: the kernel may still use the files they were given
+	            */
 };
 
 struct load;
@@ -64,14 +66,17 @@ int load_start(struct load **load, const struct load_params *params, struct err 
 
 void load_progress(struct load *load, struct load_progress *progress);
 
-/* Wait until the load has ended by itself or the time is up; true when it has. */
+/*
+ * Wait until the load is over or the time is up; true when it is over: all
+ * requests came back, or were waited for long enough.
+ */
 bool load_wait(struct load *load, uint64_t timeout_ns);
 
-/* End it now, before its time. */
+/* End it now, before its time, and wait less for what is in flight. */
 void load_stop(struct load *load);
 
 /*
- * After load_wait said true, or after load_stop: wait for what is in flight, sum up, free.
+ * After load_wait said true, or after load_stop: sum up and free.
  * -1 when a request failed; *outcome is filled in either case.
  */
 int load_finish(struct load *load, struct load_outcome *outcome, struct err *err);

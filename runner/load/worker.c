@@ -157,26 +157,35 @@ void worker_release(struct worker *w)
 	free(s);
 }
 
-unsigned worker_in_flight(const struct worker *w, uint64_t now_ns, uint64_t *age_ns)
+unsigned worker_unfinished(const struct worker *w, uint64_t now_ns, uint64_t *age_ns)
 {
 	const struct worker_state *s = w->state;
+	unsigned n = 0;
 
 	*age_ns = 0;
-	for (unsigned i = 0; i < w->depth; i++)
-		if (s->requests[i].in_flight && now_ns > s->requests[i].start_ns)
-			*age_ns = max_u64(*age_ns, now_ns - s->requests[i].start_ns);
-	return s->n_in_flight;
+	for (unsigned i = 0; i < w->depth; i++) {
+		const struct request *r = &s->requests[i];
+
+		if (!r->in_flight)
+			continue;
+		n++;
+		*age_ns = max_u64(*age_ns, now_ns > r->start_ns ? now_ns - r->start_ns : 0);
+	}
+	return n;
+}
+
+static void lower(_Atomic uint64_t *limit, uint64_t to)
+{
+	uint64_t known = atomic_load(limit);
+
+	while (to < known && !atomic_compare_exchange_weak(limit, &known, to))
+		;
 }
 
 void worker_clock_end(struct worker_clock *clock, uint64_t end_ns, uint64_t drain_ns)
 {
-	uint64_t known = atomic_load(&clock->end_ns);
-
-	while (end_ns < known)
-		if (atomic_compare_exchange_weak(&clock->end_ns, &known, end_ns)) {
-			atomic_store(&clock->give_up_ns, end_ns + drain_ns);
-			return;
-		}
+	lower(&clock->end_ns, end_ns);
+	lower(&clock->give_up_ns, end_ns + drain_ns);
 }
 
 /* No space and no permission to write are the volume's state; all else is a failed test. */
@@ -494,17 +503,36 @@ static bool running(const struct worker *w, const struct worker_state *s, uint64
 	return !s->exhausted || s->n_in_flight || s->n_batch;
 }
 
+/* What was gathered and never sent goes back. */
+static void drop_unsent(struct worker_state *s)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < s->n_batch; i++) {
+		struct request *r = (struct request *)s->batch[i];
+
+		if (r->in_flight)
+			s->batch[kept++] = s->batch[i];
+		else
+			s->free[s->n_free++] = r;
+	}
+	s->n_batch = kept;
+}
+
+/* Nothing new is sent; what was, and the rest of what came back short, is waited for. */
 static void drain(struct worker *w, struct worker_state *s)
 {
-	s->n_batch = 0; /* never sent again: neither the rest of a short one nor what was refused */
-	while (s->n_in_flight) {
+	while (s->n_in_flight || s->n_batch) {
 		uint64_t now = clock_now_ns();
 
 		if (now >= atomic_load(&w->clock->give_up_ns))
 			return;
-		if (!reap(w, s, 1, LOOK_NS))
+		if (s->n_batch)
+			submit(w, s);
+		if (!s->n_in_flight)
+			rest(now, now + SPIN_NS + RETRY_PAUSE_NS);
+		else if (!reap(w, s, 1, LOOK_NS))
 			return;
-		s->n_batch = 0;
 	}
 }
 
@@ -513,7 +541,7 @@ static void sync_at_end(struct worker *w, struct worker_state *s)
 {
 	bool last = atomic_fetch_sub(&w->job->threads_left, 1) == 1;
 
-	if (!last || !w->params->end_sync || w->failed || s->n_in_flight || !s->n_free)
+	if (!last || !w->params->end_sync || w->failed || s->n_in_flight || s->n_batch)
 		return;
 	s->syncing_at_end = true;
 	prepare_sync(s, IO_FSYNC);
@@ -537,11 +565,11 @@ void worker_run(void *worker, uint64_t start_ns)
 			submit(w, s);
 		await(w, s, now);
 	}
+	drop_unsent(s);
 	drain(w, s);
 	sync_at_end(w, s);
 	if (!s->n_in_flight) {
 		w->params->engine->close(s->engine);
 		s->engine = NULL;
 	}
-	atomic_store(&w->finished, true);
 }

@@ -13,7 +13,8 @@ struct worker_clock {
 	_Atomic uint64_t give_up_ns; /* what is still in flight then is left */
 };
 
-/* The earliest end counts; requests in flight are waited for until drain_ns after it. */
+/* End at end_ns and wait drain_ns longer for what is in flight, where this is earlier than known.
+ */
 void worker_clock_end(struct worker_clock *clock, uint64_t end_ns, uint64_t drain_ns);
 
 /* Of the threads of one job. */
@@ -43,7 +44,6 @@ struct worker {
 	uint64_t last_ns; /* of its last counted completion */
 	bool failed;
 	struct err err;
-	_Atomic bool finished;
 	struct worker_counters live;
 	struct worker_state *state; /* private to worker.c; left behind when requests are stuck */
 };
@@ -52,9 +52,8 @@ struct worker {
 int worker_prepare(void *worker, struct err *err);
 void worker_run(void *worker, uint64_t start_ns);
 
-/* Requests in flight, and the age of the oldest; for a worker that ended or that the kernel holds.
- */
-unsigned worker_in_flight(const struct worker *worker, uint64_t now_ns, uint64_t *age_ns);
+/* Requests sent and not come back, and the age of the oldest; of a worker that ended or is held. */
+unsigned worker_unfinished(const struct worker *worker, uint64_t now_ns, uint64_t *age_ns);
 
 /* When request n of a job is due, from its start; open loop only. */
 uint64_t worker_due_ns(const struct load_params *params, uint64_t n);
