@@ -40,7 +40,7 @@ enum member_type {
 	CHOICE, /* int: the index of a word; "" is null */
 	OBJECT, /* a struct at offset, described by members */
 	LIST,   /* an array at offset of up to max elements of size, described by members (NULL:
-	           texts);   their number is an unsigned at count_offset */
+	           texts); how many there are is an unsigned at count_offset */
 	CUSTOM, /* what write and read say; both get the whole object */
 };
 
@@ -153,7 +153,7 @@ static int bad(struct err *err, const char *what)
 	return err_set(err, ERR_PLAN, "%s", what);
 }
 
-/* A whole number from low to high, or (up to all 64 bits) its decimal digits in a string. */
+/* A whole number up to 2^53, or (up to all 64 bits) its decimal digits in a string. */
 static int read_uint(const cJSON *item, uint64_t *value, struct err *err)
 {
 	if (cJSON_IsNumber(item)) {
