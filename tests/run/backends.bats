@@ -139,6 +139,36 @@ nowait() { # DIRECTORY: its files can be read without blocking
 	says "$loop"
 }
 
+# What the kernel counts for the device agrees with the result.
+sectors() { # COLUMN OF /sys/block/*/stat: bytes
+	awk -v n="$1" '{ printf "%d\n", $n * 512 }' "/sys/block/$(basename "$loop")/stat"
+}
+
+@test "the device has seen what the result says" {
+	loop_fs ext4
+	for engine in io_uring libaio psync; do
+		plan <<-END
+			version: 1
+			target: $mnt
+			size: 16MiB
+			bs: 16KiB
+			iodepth: 8
+			direct: true
+			io_size: 40MiB
+			ioengine: $engine
+			tests: [{name: t, rw: [randread, randwrite]}]
+		END
+		sync -f "$mnt"
+		reads=$(sectors 3) writes=$(sectors 7)
+		measure
+		sync -f "$mnt"
+		# 40 MiB; of writes 16 MiB of layout and some of the file system's own as well
+		within $(($(sectors 3) - reads)) 41943040 $((41943040 + 1048576))
+		within $(($(sectors 7) - writes)) 58720256 $((58720256 + 8388608))
+		holds '.tests[0].read.bytes == 41943040 and .tests[1].write.bytes == 41943040'
+	done
+}
+
 @test "several targets make one test each" {
 	loop_fs ext4
 	other=$(directory)
