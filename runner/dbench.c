@@ -15,11 +15,7 @@ static const char *variable(const char *name)
 
 static void add(struct dbench *d, const char *from, const char *key, const char *value)
 {
-	char *copy = d->values[d->n_overrides];
-
-	snprintf(copy, DBENCH_VALUE_MAX, "'%s'", value);
-	d->overrides[d->n_overrides++] =
-	        (struct plan_override){.key = key, .value = copy, .from = from};
+	d->overrides[d->n_overrides++] = (struct plan_override){key, value, true, from};
 }
 
 void dbench_read(struct dbench *d)

@@ -13,9 +13,8 @@
 struct dbench {
 	bool asked; /* one of the variables is set */
 	bool quick; /* only the first four tests */
-	struct plan_override overrides[DBENCH_OVERRIDES_MAX];
+	struct plan_override overrides[DBENCH_OVERRIDES_MAX]; /* point into the environment */
 	unsigned n_overrides;
-	char values[DBENCH_OVERRIDES_MAX][DBENCH_VALUE_MAX]; /* what the overrides point to */
 };
 
 /* Read the environment. */

@@ -33,18 +33,16 @@ static int print_help(const struct command *command)
 struct options {
 	struct run_options run;
 	struct plan_override overrides[PLAN_OVERRIDES_MAX];
-	char target[PLAN_PATH_MAX + 2];
 	bool help;
 };
 
-static int add_override(struct options *o, const char *key, const char *value, const char *from)
+static int add_override(struct options *o, struct plan_override override)
 {
 	if (o->run.n_overrides == PLAN_OVERRIDES_MAX) {
 		fprintf(stderr, "pvcbench: at most %d --set\n", PLAN_OVERRIDES_MAX);
 		return -1;
 	}
-	o->overrides[o->run.n_overrides++] =
-	        (struct plan_override){.key = key, .value = value, .from = from};
+	o->overrides[o->run.n_overrides++] = override;
 	return 0;
 }
 
@@ -58,15 +56,14 @@ static int add_set(struct options *o, char *text)
 		return -1;
 	}
 	*equals = '\0';
-	return add_override(o, text, equals + 1, "--set");
+	return add_override(o, (struct plan_override){text, equals + 1, false, "--set"});
 }
 
 static int take_option(struct options *o, int option)
 {
 	switch (option) {
 	case 't':
-		snprintf(o->target, sizeof(o->target), "'%s'", optarg);
-		return add_override(o, "target", o->target, "--target");
+		return add_override(o, (struct plan_override){"target", optarg, true, "--target"});
 	case 's':
 		return add_set(o, optarg);
 	case 'o':

@@ -634,6 +634,8 @@ static int read_plan(struct reader *reader, const char *name, const char *text, 
 
 /* overrides */
 
+#define QUOTED_MAX (2 * PLAN_PATH_MAX + 3)
+
 /* "tests.NAME.KEY" has a test and a key, "KEY" only a key. */
 static int split_aim(const char *key, char test[PLAN_NAME_MAX], const char **rest, struct err *err)
 {
@@ -664,12 +666,37 @@ static const struct field *override_row(const char *key, bool is_aimed, struct e
 	return NULL;
 }
 
+/* Text as YAML that means it: in single quotes, with its own doubled. */
+static int quote(const char *text, char out[QUOTED_MAX], struct err *err)
+{
+	size_t n = 0;
+
+	out[n++] = '\'';
+	for (; *text && n < QUOTED_MAX - 3; text++) {
+		if (*text == '\'')
+			out[n++] = '\'';
+		out[n++] = *text;
+	}
+	if (*text)
+		return err_set(err, ERR_PLAN, "longer than %d bytes", PLAN_PATH_MAX - 1);
+	out[n++] = '\'';
+	out[n] = '\0';
+	return 0;
+}
+
 static int override_value(const struct plan_override *override, const char *place,
                           const struct field *row, struct setting *setting, struct err *err)
 {
 	struct source source = {.name = place, .is_override = true};
+	const char *value = override->value;
+	char quoted[QUOTED_MAX];
 
-	if (load_document(&source, override->value, strlen(override->value), err))
+	if (override->is_plain) {
+		if (quote(value, quoted, err))
+			return err_wrap(err, "%s", place);
+		value = quoted;
+	}
+	if (load_document(&source, value, strlen(value), err))
 		return -1;
 	const yaml_node_t *root = node_of(&source, 1);
 	int ret = root ? setting_read(&source, setting, row, root, err)

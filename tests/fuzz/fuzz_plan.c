@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err;
 
 	while (n < SETS_MAX && take_set(&text, &size, &sets[n])) {
-		overrides[n] = (struct plan_override){sets[n].key, sets[n].value, "--set"};
+		overrides[n] = (struct plan_override){sets[n].key, sets[n].value, false, "--set"};
 		n++;
 	}
 	if (plan_yaml_read(&plan, "plan.yaml", text, size, overrides, n, &err)) {

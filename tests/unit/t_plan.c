@@ -42,7 +42,8 @@ static void refuse(const char *text, const char *const *sets, const char *messag
 		size_t length = strcspn(sets[n], "=");
 
 		snprintf(keys[n], sizeof(keys[n]), "%.*s", (int)length, sets[n]);
-		overrides[n] = (struct plan_override){keys[n], sets[n] + length + 1, "--set"};
+		overrides[n] =
+		        (struct plan_override){keys[n], sets[n] + length + 1, false, "--set"};
 	}
 	assert_int_equal(plan_yaml_read(&plan, "p", text, strlen(text), overrides, n, &err), -1);
 	assert_string_equal(err.text, message);
@@ -427,7 +428,8 @@ static struct plan override(const char *const *sets)
 		size_t length = strcspn(sets[n], "=");
 
 		snprintf(keys[n], sizeof(keys[n]), "%.*s", (int)length, sets[n]);
-		overrides[n] = (struct plan_override){keys[n], sets[n] + length + 1, "--set"};
+		overrides[n] =
+		        (struct plan_override){keys[n], sets[n] + length + 1, false, "--set"};
 	}
 	if (plan_yaml_read(&plan, "p", TWO, strlen(TWO), overrides, n, &err))
 		fail_msg("%s", err.text);
@@ -645,6 +647,21 @@ static int prepare(void **state)
 	       setenv("PVCBENCH_TEST_EMPTY", "", 1) || unsetenv("PVCBENCH_TEST_UNSET");
 }
 
+/* A path given as it stands may hold what YAML gives a meaning. */
+static void test_a_plain_override_is_taken_as_it_stands(void **state)
+{
+	static const char path[] = "/data/o'b #x: [y]";
+	static const char text[] = "tests: [{name: a, rw: read}]";
+	const struct plan_override override = {"target", path, true, "--target"};
+	struct plan plan;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(plan_yaml_read(&plan, "p", text, strlen(text), &override, 1, &err), 0);
+	assert_string_equal(plan.tests[0].target, path);
+	plan_destroy(&plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -663,6 +680,7 @@ int main(void)
 	        cmocka_unit_test(test_load_refused),
 	        cmocka_unit_test(test_load_stdin),
 	        cmocka_unit_test(test_rw),
+	        cmocka_unit_test(test_a_plain_override_is_taken_as_it_stands),
 	        cmocka_unit_test(test_table),
 	};
 
