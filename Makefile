@@ -26,7 +26,7 @@ SOURCES := \
 	builtin.c dbench.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/null.c io/psync.c io/target.c io/uring.c \
 	kinds/block.c kinds/geometry.c kinds/kind.c kinds/watch.c \
-	load/fill.c load/load.c load/pattern.c load/worker.c \
+	load/buffers.c load/fill.c load/load.c load/pattern.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
 	out/dbench.c out/emit.c out/json.c out/progress.c out/text.c \
@@ -58,7 +58,8 @@ bench: ## build, then run PLAN (quick) on the directory TARGET (build/bench)
 	$(Q).ci/deps build
 	$(Q)$(SUBMAKE) build
 	$(Q)$(if $(TARGET),,mkdir -p $(BUILD)/bench)
-	$(Q)$(BUILD)/pvcbench run $(PLAN) --target '$(or $(TARGET),$(BUILD)/bench)'
+	$(Q)$(BUILD)/pvcbench run $(PLAN) --target '$(or $(TARGET),$(BUILD)/bench)' \
+		$(if $(TARGET),,--set container_fs=true)
 
 test: ## run every suite, or only those in SUITES
 	$(Q).ci/deps build test

@@ -385,6 +385,13 @@ const struct field plan_fields[] = {
          AT(destroy),
          .default_text = "false",
          .help = "Permission to overwrite the block device or the existing file that is named."},
+        {.name = "container_fs",
+         .type = FIELD_BOOL,
+         AT(container_fs),
+         .default_text = "false",
+         .help = "A target on the container's own root file system, which the node's disk holds, "
+                 "is "
+                 "refused without it."},
         {.name = "expect",
          .type = FIELD_CUSTOM,
          .offset = 0,

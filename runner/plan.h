@@ -68,6 +68,7 @@ struct test {
 	uint64_t repeat;         /* as written; the repeats are tests of their own already */
 	bool strict;
 	bool destroy;
+	bool container_fs;
 	struct expect expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
 

@@ -68,6 +68,12 @@ static void existing_path(const struct test *test, const struct target *target, 
 
 static int check_safety(const struct test *test, const struct target *target, struct err *err)
 {
+	if (target->is_container_root && !test->container_fs)
+		return err_set(
+		        err, ERR_REFUSED,
+		        "'%s' lies on the container's own root file system (mount the volume "
+		        "there, or say container_fs: true if that is meant)",
+		        target->path);
 	if (test->destroy)
 		return 0;
 	if (target->is_block && own_file(test))

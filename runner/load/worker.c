@@ -20,22 +20,18 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 
 /* Sleeping wakes some 60 us late; the last stretch is spun. */
 #define SPIN_NS (100 * NSEC_PER_USEC)
 /* How often an idle thread looks whether the load was ended. */
-#define LOOK_NS (100 * NSEC_PER_MSEC)
-/* Data for more writes than this is made after these were sent: they must not wait for it. */
-#define RENEW_BYTES    (64 * KIB)
+#define LOOK_NS        (100 * NSEC_PER_MSEC)
 #define RETRY_PAUSE_NS (100 * NSEC_PER_USEC)
 #define PAGE           4096u
 
 struct request {
-	struct io io;                        /* first: an engine's io is our request */
-	unsigned char *read_to, *write_from; /* apart: what was read must not be written */
-	unsigned char *base;                 /* the one of them in use */
+	struct io io;        /* first: an engine's io is our request */
+	unsigned char *base; /* its buffer */
 	uint64_t offset;
 	uint32_t bytes, moved; /* asked; done by earlier, short transfers */
 	uint64_t start_ns;     /* 0: not yet stamped */
@@ -49,18 +45,15 @@ struct worker_state {
 	struct io **batch; /* prepared and not yet taken by the engine */
 	struct io **done;
 	unsigned n_free, n_batch, n_in_flight;
-	unsigned char *arena;
-	size_t arena_size;
+	struct buffers buffers;
 	struct random random;
-	struct random fill; /* apart from the offsets' so that data does not change these */
-	bool numbered;      /* requests carry tickets */
-	bool exhausted;     /* no ticket is left */
+	bool numbered;  /* requests carry tickets */
+	bool exhausted; /* no ticket is left */
 	bool has_ticket;
 	uint64_t due_ns;        /* of that ticket; 0 in a closed loop */
 	uint64_t not_before_ns; /* thinking until then */
 	uint64_t free_since_ns; /* since when a place has been free without a break */
 	uint64_t writes_since_sync;
-	uint64_t renewed_bytes; /* of data, in this turn */
 	bool sync_due;
 	bool syncing_at_end;                 /* nothing but the last sync is left */
 	uint64_t ios, bytes, latency_sum_ns; /* for the live counters */
@@ -80,29 +73,25 @@ uint64_t worker_due_ns(const struct load_params *params, uint64_t n)
 static int allocate(struct worker *w, struct worker_state *s)
 {
 	const struct pattern_params *pattern = &w->params->jobs[w->job->index].pattern;
-	size_t place = (pattern->block_bytes + PAGE - 1) / PAGE * PAGE, all = place * w->depth;
-	bool mixed = pattern->read_percent > 0 && pattern->read_percent < 100;
+	const struct buffers_params buffers = {
+	        .depth = w->depth,
+	        .block_bytes = pattern->block_bytes,
+	        .reads = pattern->read_percent > 0,
+	        .writes = pattern->read_percent < 100,
+	        .zero = w->params->data == LOAD_DATA_ZERO,
+	        .seed = w->params->seed,
+	        .stream = 2 * w->thread + 1,
+	};
 
-	s->arena_size = mixed ? 2 * all : all;
-	s->arena = mmap(NULL, s->arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	                -1, 0);
-	if (s->arena == MAP_FAILED) {
-		s->arena = NULL;
-		return -1;
-	}
 	s->requests = calloc(w->depth, sizeof(*s->requests));
 	s->free = calloc(w->depth, sizeof(*s->free));
 	s->batch = calloc(w->depth, sizeof(*s->batch));
 	s->done = calloc(w->depth, sizeof(*s->done));
-	if (!s->requests || !s->free || !s->batch || !s->done)
+	if (buffers_init(&s->buffers, &buffers) || !s->requests || !s->free || !s->batch ||
+	    !s->done)
 		return -1;
-	for (unsigned i = 0; i < w->depth; i++) {
-		s->requests[i].read_to = s->arena + i * place;
-		s->requests[i].write_from = s->requests[i].read_to + (mixed ? all : 0);
+	for (unsigned i = 0; i < w->depth; i++)
 		s->free[s->n_free++] = &s->requests[i];
-	}
-	if (pattern->read_percent < 100 && w->params->data == LOAD_DATA_RANDOM)
-		fill_random(&s->fill, s->arena + s->arena_size - all, all);
 	return 0;
 }
 
@@ -113,23 +102,20 @@ int worker_prepare(void *worker, struct err *err)
 	struct worker_state *s = w->state = calloc(1, sizeof(*s));
 
 	w->stats = stats_new();
-	if (s) {
-		random_seed(&s->random, params->seed, 2 * w->thread);
-		random_seed(&s->fill, params->seed, 2 * w->thread + 1);
-	}
 	if (!s || !w->stats || allocate(w, s))
 		return err_set(err, ERR_TARGET,
 		               "cannot allocate buffers for %u requests of %u bytes: out of memory "
 		               "(lower iodepth, numjobs or bs, or raise the memory limit)",
 		               w->depth, params->jobs[w->job->index].pattern.block_bytes);
+	random_seed(&s->random, params->seed, 2 * w->thread);
 	s->numbered = params->requests || params->period_num_ns;
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	return params->engine->open(&s->engine,
 	                            &(struct engine_params){
 	                                    .fd = w->job->fd,
 	                                    .depth = w->depth,
-	                                    .arena = s->arena,
-	                                    .arena_size = s->arena_size,
+	                                    .arena = s->buffers.arena,
+	                                    .arena_size = s->buffers.arena_size,
 	                            },
 	                            err);
 }
@@ -148,8 +134,7 @@ void worker_release(struct worker *w)
 	}
 	if (s->engine)
 		w->params->engine->close(s->engine);
-	if (s->arena)
-		munmap(s->arena, s->arena_size);
+	buffers_destroy(&s->buffers);
 	free(s->requests);
 	free(s->free);
 	free(s->batch);
@@ -257,7 +242,8 @@ static void prepare(struct worker *w, struct worker_state *s)
 	struct request *r = s->free[--s->n_free];
 	struct pattern_place place = pattern_next(&w->job->pattern, &s->random);
 
-	r->base = place.read ? r->read_to : r->write_from;
+	r->base = place.read ? buffers_read(&s->buffers, (unsigned)(r - s->requests))
+	                     : buffers_take(&s->buffers);
 	r->offset = place.offset;
 	r->bytes = place.bytes;
 	r->moved = 0;
@@ -268,12 +254,8 @@ static void prepare(struct worker *w, struct worker_state *s)
 	        .offset = place.offset,
 	        .buf = r->base,
 	};
-	if (!place.read) {
+	if (!place.read)
 		count_write(w, s);
-		if (w->params->data == LOAD_DATA_RANDOM)
-			fill_renew(r->base, r->bytes, random_next(&s->fill));
-		s->renewed_bytes += r->bytes;
-	}
 	s->has_ticket = false;
 	s->batch[s->n_batch++] = &r->io;
 }
@@ -288,10 +270,15 @@ static void prepare_sync(struct worker_state *s, enum io_op op)
 	s->batch[s->n_batch++] = &r->io;
 }
 
+/* A write would have to wait for its data: what is ready goes first. */
+static bool lacks_data(const struct worker_state *s)
+{
+	return s->buffers.n_stale && !s->buffers.n_fresh;
+}
+
 static void gather(struct worker *w, struct worker_state *s, uint64_t now)
 {
-	s->renewed_bytes = 0;
-	while (s->n_free && s->renewed_bytes < RENEW_BYTES && may_send(w, s, now))
+	while (s->n_free && may_send(w, s, now) && !(lacks_data(s) && s->n_batch))
 		prepare(w, s);
 	/* A sync covers the writes before it, so these complete first. */
 	if (s->sync_due && !s->n_in_flight && !s->n_batch)
@@ -377,6 +364,14 @@ static void record(struct worker *w, struct worker_state *s, struct request *r, 
 	stats_record(w->stats, op[r->io.op], r->bytes, latency, now - w->window_ns);
 }
 
+static void give_back(struct worker_state *s, struct request *r)
+{
+	if (r->io.op == IO_WRITE)
+		buffers_give(&s->buffers, r->base);
+	r->in_flight = false;
+	s->free[s->n_free++] = r;
+}
+
 /* Send the rest of a request (all of it when nothing was moved). */
 static void resend(struct worker_state *s, struct request *r)
 {
@@ -420,8 +415,7 @@ static void complete(struct worker *w, struct worker_state *s, struct request *r
 		s->sync_due = false;
 		s->writes_since_sync = 0;
 	}
-	r->in_flight = false;
-	s->free[s->n_free++] = r;
+	give_back(s, r);
 	s->not_before_ns = now + w->params->thinktime_ns;
 }
 
@@ -464,7 +458,8 @@ static uint64_t next_send_ns(const struct worker *w, const struct worker_state *
 		return s->n_in_flight ? UINT64_MAX : s->not_before_ns;
 	if (s->has_ticket)
 		return s->due_ns;
-	return s->renewed_bytes < RENEW_BYTES ? UINT64_MAX : 0;
+	return 0; /* data lacked; or the engine refused a part of the batch, and a completion helps
+	           */
 }
 
 static void rest(uint64_t now, uint64_t until)
@@ -488,7 +483,10 @@ static void await(struct worker *w, struct worker_state *s, uint64_t now)
 		rest(now, s->n_batch ? now + SPIN_NS + RETRY_PAUSE_NS : next);
 		return;
 	}
-	if (next == UINT64_MAX)
+	/* The wait is the time to make data; a blocking engine has waited already. */
+	if (w->params->engine->max_depth > 1 && buffers_renew(&s->buffers))
+		reap(w, s, 0, 0);
+	else if (next == UINT64_MAX)
 		reap(w, s, 1, UINT64_MAX);
 	else if (next > now + SPIN_NS)
 		reap(w, s, 1, next - SPIN_NS - now);
@@ -514,7 +512,7 @@ static void drop_unsent(struct worker_state *s)
 		if (r->in_flight)
 			s->batch[kept++] = s->batch[i];
 		else
-			s->free[s->n_free++] = r;
+			give_back(s, r);
 	}
 	s->n_batch = kept;
 }

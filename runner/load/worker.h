@@ -4,7 +4,7 @@
 #ifndef PVCBENCH_WORKER_H
 #define PVCBENCH_WORKER_H
 
-#include "load/fill.h"
+#include "load/buffers.h"
 #include "load/load.h"
 
 /* When a load ends, for all threads; UINT64_MAX until known. */

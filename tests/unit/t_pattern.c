@@ -1,4 +1,4 @@
-/* links: load/pattern.c load/fill.c */
+/* links: load/buffers.c load/fill.c load/pattern.c */
 /*
  * Offsets and data.
  */
@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "load/buffers.h"
 #include "load/fill.h"
 
 #define BLOCK 4096u
@@ -262,6 +263,56 @@ static void test_renewed_data_is_other_data(void **state)
 	assert_memory_equal(words, before, sizeof(words));
 }
 
+/* Whatever the order of takes, gives and renewals, no data is handed out twice. */
+static void test_no_buffer_is_written_twice(void **state)
+{
+	enum { DEPTH = 4, WRITES = 1000 };
+	const struct buffers_params params = {
+	        .depth = DEPTH, .block_bytes = BLOCK, .reads = true, .writes = true, .seed = 1};
+	uint64_t first_word[WRITES];
+	unsigned char *taken[DEPTH];
+	struct buffers buffers;
+
+	(void)state;
+	assert_int_equal(buffers_init(&buffers, &params), 0);
+	for (unsigned i = 0; i < WRITES; i++) {
+		unsigned slot = i % DEPTH;
+
+		if (i >= DEPTH)
+			buffers_give(&buffers, taken[slot]);
+		if (i % 3 == 0)
+			buffers_renew(&buffers);
+		taken[slot] = buffers_take(&buffers);
+		assert_true(taken[slot] >= buffers_read(&buffers, DEPTH)); /* apart from reads */
+		memcpy(&first_word[i], taken[slot], sizeof(first_word[i]));
+		for (unsigned j = 0; j < i; j++)
+			assert_int_not_equal(first_word[i], first_word[j]);
+	}
+	while (buffers_renew(&buffers))
+		;
+	assert_int_equal(buffers.n_stale, 0);
+	buffers_destroy(&buffers);
+}
+
+static void test_zeros_stay_zeros(void **state)
+{
+	const struct buffers_params params = {
+	        .depth = 1, .block_bytes = BLOCK, .writes = true, .zero = true};
+	struct buffers buffers;
+
+	(void)state;
+	assert_int_equal(buffers_init(&buffers, &params), 0);
+	for (unsigned i = 0; i < 5; i++) {
+		unsigned char *buffer = buffers_take(&buffers);
+
+		for (unsigned j = 0; j < BLOCK; j++)
+			assert_int_equal(buffer[j], 0);
+		buffers_give(&buffers, buffer);
+		assert_false(buffers_renew(&buffers));
+	}
+	buffers_destroy(&buffers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +326,8 @@ int main(void)
 	        cmocka_unit_test(test_same_seed_same_sequence),
 	        cmocka_unit_test(test_data_is_random),
 	        cmocka_unit_test(test_renewed_data_is_other_data),
+	        cmocka_unit_test(test_no_buffer_is_written_twice),
+	        cmocka_unit_test(test_zeros_stay_zeros),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

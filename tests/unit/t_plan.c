@@ -518,8 +518,8 @@ static void test_override_refused(void **state)
 
 static void test_override_places(void **state)
 {
-	static const struct plan_override target = {"target", "''", "--target"};
-	static const struct plan_override variable = {"tests.b.size", "big", "FIO_SIZE"};
+	static const struct plan_override target = {"target", "''", false, "--target"};
+	static const struct plan_override variable = {"tests.b.size", "big", false, "FIO_SIZE"};
 	struct plan plan;
 	struct err err;
 
@@ -535,7 +535,7 @@ static void test_override_places(void **state)
 
 static void test_load(void **state)
 {
-	static const struct plan_override override_bs = {"bs", "8k", "--set"};
+	static const struct plan_override override_bs = {"bs", "8k", false, "--set"};
 	char path[] = "/tmp/t_plan.XXXXXX";
 	struct plan plan;
 	struct err err;

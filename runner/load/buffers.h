@@ -1,0 +1,49 @@
+/*
+ * The memory of a worker: a buffer to read into for every place, and a pool of
+ * buffers to write from, some more than places, so that the next write finds its
+ * data made while the one before it was in flight.
+ */
+#ifndef PVCBENCH_BUFFERS_H
+#define PVCBENCH_BUFFERS_H
+
+#include "load/random.h"
+
+struct buffers_params {
+	unsigned depth;
+	uint32_t block_bytes;
+	bool reads, writes;
+	bool zero; /* write zeros, not random data */
+	uint64_t seed, stream;
+};
+
+struct buffers {
+	unsigned char *arena; /* all of them; page aligned */
+	size_t arena_size, place;
+	uint32_t block_bytes;
+	bool zero;
+	unsigned char **fresh,
+	        **stale; /* to write from: with data of their own, with data already written */
+	unsigned n_fresh, n_stale;
+	struct random random;
+};
+
+/* -1 when out of memory; buffers_destroy is legal in any case. */
+int buffers_init(struct buffers *buffers, const struct buffers_params *params);
+void buffers_destroy(struct buffers *buffers);
+
+/* The buffer that place i reads into. */
+static inline unsigned char *buffers_read(const struct buffers *b, unsigned i)
+{
+	return b->arena + i * b->place;
+}
+
+/* A buffer whose data was never written; it is made now where none is ready. */
+unsigned char *buffers_take(struct buffers *buffers);
+
+/* Its write is done. */
+void buffers_give(struct buffers *buffers, unsigned char *buffer);
+
+/* Make new data for a few written buffers (one, or 16 KiB); false when all have it. */
+bool buffers_renew(struct buffers *buffers);
+
+#endif
