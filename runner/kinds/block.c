@@ -439,6 +439,18 @@ static int concede_buffered(struct block *b, struct err *err)
 	return concede(b, b->files[0].direct_reason, err);
 }
 
+/* A user's file is read as it is; what was never written is not read from the volume. */
+static int concede_holes(struct block *b, struct err *err)
+{
+	const struct geometry *g = &b->geometry;
+	uint64_t bytes = geometry_region(g, (unsigned)b->test->numjobs - 1) - g->offset + g->size;
+
+	if (own_file(b->test) || !plan_reads(b->test) ||
+	    !file_has_hole(b->files[0].fd, g->offset, bytes))
+		return 0;
+	return concede(b, "the file has holes, and reading these costs the volume nothing", err);
+}
+
 static int prepare(struct block *b, struct err *err)
 {
 	const struct test *test = b->test;
@@ -446,6 +458,8 @@ static int prepare(struct block *b, struct err *err)
 	if (fit(&b->geometry, test, b->env->target, b->env->host, err) ||
 	    concede(b, b->geometry.size_note, err) || concede(b, b->geometry.depth_note, err) ||
 	    open_files(b, 0, err) || concede_buffered(b, err) || choose(b, err))
+		return -1;
+	if (concede_holes(b, err))
 		return -1;
 	if (lays_out(test))
 		return lay_out(b, err);

@@ -511,3 +511,19 @@ busiest_tenth() { # prints the percentage of requests that hit the busiest tenth
 	holds '.tests[0].read.lat_ns | .p90 > 0 and .p95 > 0'
 	holds '.tests[0].read.lat_ns | .p99 == null and .["p99.9"] == null'
 }
+
+@test "a user's file with holes is read as it is, and that is said" {
+	mnt=$(directory)
+	truncate -s 16M "$mnt/sparse"
+	plan <<-END
+		version: 1
+		target: $mnt
+		runtime: 200ms
+		ramp_time: 0
+		tests: [{name: t, rw: randread, filename: sparse}]
+	END
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 0
+	holds '.tests[0].concessions | any(test("holes"))'
+	[ "$(stat -c %b "$mnt/sparse")" = 0 ]
+}
