@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ARRAY_SIZE(a)              (sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a)               (sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(fmt_arg, first) __attribute__((format(printf, fmt_arg, first)))
 
 #define KIB 1024ull
