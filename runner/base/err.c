@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Numbers above this have no name on any Linux. */
-#define ERRNO_MAX 4095
+#define ERRNO_MAX   4095 /* as in the kernel: above it a value is a pointer */
+#define UNNAMED_MAX 32
 
 static void format(char *out, size_t size, const char *fmt, va_list args)
 {
@@ -83,24 +83,30 @@ const char *err_words(int errnum)
 	return words ? words : err_name(errnum);
 }
 
-const char *err_name(int errnum)
+/* The errno's name; `unnamed` holds it where there is none. */
+static const char *find_name(int errnum, char unnamed[UNNAMED_MAX])
 {
-	static _Thread_local char unnamed[32];
 	const char *name = errnum > 0 ? strerrorname_np(errnum) : NULL;
 
 	if (name)
 		return name;
-	snprintf(unnamed, sizeof(unnamed), "errno %d", errnum);
+	snprintf(unnamed, UNNAMED_MAX, "errno %d", errnum);
 	return unnamed;
+}
+
+const char *err_name(int errnum)
+{
+	static _Thread_local char unnamed[UNNAMED_MAX];
+
+	return find_name(errnum, unnamed);
 }
 
 int err_number(const char *name)
 {
-	for (int errnum = 1; errnum <= ERRNO_MAX; errnum++) {
-		const char *known = strerrorname_np(errnum);
+	char unnamed[UNNAMED_MAX];
 
-		if (known && !strcmp(known, name))
+	for (int errnum = 1; errnum <= ERRNO_MAX; errnum++)
+		if (!strcmp(find_name(errnum, unnamed), name))
 			return errnum;
-	}
 	return 0;
 }

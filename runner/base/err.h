@@ -47,7 +47,7 @@ const char *err_words(int errnum);
 /* "ENOSPC" for 28; "errno 4711" for a number without a name. Static storage. */
 const char *err_name(int errnum);
 
-/* The inverse of err_name, 0 when no errno has this name. */
+/* The inverse of err_name, also for a number without a name; 0 for any other text. */
 int err_number(const char *name);
 
 #endif

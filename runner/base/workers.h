@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-#define WORKERS_MAX 256
+#define WORKERS_MAX 256u
 
 struct workers;
 

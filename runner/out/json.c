@@ -625,16 +625,6 @@ static void write_errors(struct doc *doc, const struct member *row, const void *
 	emit_close(&doc->emit, '}');
 }
 
-/* The inverse of err_name, also for a number that has no name. */
-static int errno_of(const char *name)
-{
-	int errnum = err_number(name);
-
-	if (!errnum && sscanf(name, "errno %d", &errnum) == 1)
-		errnum = errnum > 0 && !strcmp(err_name(errnum), name) ? errnum : 0;
-	return errnum;
-}
-
 static int read_errors(const cJSON *item, const struct member *row, void *object, struct err *err)
 {
 	struct test_result *tr = object;
@@ -646,7 +636,7 @@ static int read_errors(const cJSON *item, const struct member *row, void *object
 		return bad(err, "is no object");
 	cJSON_ArrayForEach(entry, item)
 	{
-		int errnum = errno_of(entry->string);
+		int errnum = err_number(entry->string);
 		uint64_t n;
 
 		if (++kinds > STATS_ERRORS_MAX)
