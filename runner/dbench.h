@@ -11,8 +11,8 @@
 #define DBENCH_VALUE_MAX     (PLAN_PATH_MAX + 2)
 
 struct dbench {
-	bool asked; /* one of the variables is set */
-	bool quick; /* only the first four tests */
+	bool asked;                                           /* one of the variables is set */
+	bool quick;                                           /* only the first four tests */
 	struct plan_override overrides[DBENCH_OVERRIDES_MAX]; /* point into the environment */
 	unsigned n_overrides;
 };

@@ -12,7 +12,7 @@
 struct plan_override {
 	const char *key; /* "runtime" (of every test, whatever the plan says) or "tests.NAME.KEY" */
 	const char *value;
-	bool is_plain;    /* VALUE is text as it stands: a path may hold what YAML gives a meaning */
+	bool is_plain;    /* VALUE is text as it stands, not YAML: a path */
 	const char *from; /* for messages: "--set", "DBENCH_MOUNTPOINT", "--target" */
 };
 
