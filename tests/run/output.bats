@@ -34,7 +34,7 @@ longest_silence() { # COMMAND...
 }
 
 @test "in a pipe: a line at least every 10 s, no carriage return, no escape" {
-	simple "runtime: 23s, rate_iops: 20"
+	simple "runtime: 13s, rate_iops: 20"
 	within "$(longest_silence "$pvcbench" run "$T/plan.yaml")" 0 11
 	not grep -q $'[\r\e]' "$T/out"
 	grep -q '^pvcbench-result: ' "$T/out"
