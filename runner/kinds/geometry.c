@@ -11,6 +11,11 @@
 /* Buffers may take this share of the memory there is. */
 #define MEMORY_SHARE 2
 
+static uint64_t down_to_blocks(uint64_t bytes, const struct test *test)
+{
+	return bytes / test->bs * test->bs;
+}
+
 static uint64_t size_asked(const struct test *test, const struct target *target,
                            const struct host *host)
 {
@@ -23,11 +28,6 @@ static uint64_t size_asked(const struct test *test, const struct target *target,
 		break;
 	}
 	return test->size.value;
-}
-
-static uint64_t down_to_blocks(uint64_t bytes, const struct test *test)
-{
-	return bytes / test->bs * test->bs;
 }
 
 /* What the files take in all. */
@@ -106,7 +106,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	char asked[UNITS_TEXT_MAX], used[UNITS_TEXT_MAX], left[UNITS_TEXT_MAX];
 
 	*g = (struct geometry){
-	        .size_asked = size_asked(test, target, host),
+	        .size_asked = down_to_blocks(size_asked(test, target, host), test),
 	        .offset = test->offset,
 	        .increment = test->file_per_job ? 0 : test->offset_increment,
 	        .files = test->file_per_job ? (unsigned)test->numjobs : 1,
@@ -138,8 +138,11 @@ int geometry_fit_existing(struct geometry *g, const struct test *test, uint64_t 
 	};
 	uint64_t last = g->offset + (test->numjobs - 1) * g->increment;
 
-	g->size_asked = test->size.unit == SIZE_BYTES ? test->size.value : file_bytes;
-	g->size = min_u64(g->size_asked, file_bytes > last ? file_bytes - last : 0);
+	uint64_t room = file_bytes > last ? file_bytes - last : 0;
+
+	if (test->size.unit == SIZE_BYTES)
+		room = min_u64(room, test->size.value);
+	g->size = g->size_asked = down_to_blocks(room, test);
 	if (g->size < test->bs)
 		return err_set(
 		        err, ERR_TARGET,

@@ -29,7 +29,8 @@ struct geometry {
 int geometry_fit(struct geometry *geometry, const struct test *test, const struct target *target,
                  const struct host *host, struct err *err);
 
-/* The same for a user's file of this size, which is never extended. */
+/* The same for a user's file of this size: it is as large as it is, and a larger size means all of
+ * it. */
 int geometry_fit_existing(struct geometry *geometry, const struct test *test, uint64_t file_bytes,
                           const struct host *host, struct err *err);
 
