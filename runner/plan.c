@@ -406,15 +406,11 @@ const struct field plan_fields[] = {
 };
 const size_t plan_n_fields = ARRAY_SIZE(plan_fields);
 
-const char *plan_rw_name(int rw)
-{
-	static const char *const names[] = {
-	        [RW_READ] = "read",           [RW_WRITE] = "write", [RW_RANDREAD] = "randread",
-	        [RW_RANDWRITE] = "randwrite", [RW_RW] = "rw",       [RW_RANDRW] = "randrw",
-	};
-
-	return names[rw];
-}
+const char *const plan_rw_names[] = {
+        [RW_READ] = "read",           [RW_WRITE] = "write", [RW_RANDREAD] = "randread",
+        [RW_RANDWRITE] = "randwrite", [RW_RW] = "rw",       [RW_RANDRW] = "randrw",
+        [RW_RANDRW + 1] = NULL,
+};
 
 bool plan_reads(const struct test *test)
 {

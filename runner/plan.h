@@ -85,8 +85,15 @@ struct plan {
 extern const struct field plan_fields[];
 extern const size_t plan_n_fields;
 
+/* By enum plan_rw, ended by NULL. */
+extern const char *const plan_rw_names[];
+
 /* "randread" for RW_RANDREAD. */
-const char *plan_rw_name(int rw);
+static inline const char *plan_rw_name(int rw)
+{
+	return plan_rw_names[rw];
+}
+
 bool plan_reads(const struct test *test);  /* read, randread, rw, randrw */
 bool plan_writes(const struct test *test); /* write, randwrite, rw, randrw */
 bool plan_random(const struct test *test);

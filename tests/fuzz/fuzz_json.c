@@ -3,7 +3,8 @@
  * that can be written, and what was written reads back as the same bytes.
  */
 /* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c
- * out/dbench.c out/emit.c out/json.c out/text.c plan.c result.c verdict.c
+ * out/dbench.c out/emit.c out/figures.c out/json.c out/member.c out/text.c plan.c result.c
+ * verdict.c
  */
 #include <assert.h>
 #include <string.h>

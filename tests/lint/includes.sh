@@ -31,7 +31,9 @@ third_party='
 liburing.h       runner/io/uring.c
 linux/aio_abi.h  runner/io/aio.c
 yaml.h           runner/plan_yaml.c
+cjson/cJSON.h    runner/out/figures.c
 cjson/cJSON.h    runner/out/json.c
+cjson/cJSON.h    runner/out/member.c
 '
 
 # The includes of C files as "file:line <header>" or "file:line "header"".

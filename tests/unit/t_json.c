@@ -1,5 +1,5 @@
 /* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c
- * out/emit.c out/json.c plan.c result.c
+ * out/emit.c out/figures.c out/json.c out/member.c plan.c result.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
