@@ -29,11 +29,11 @@ SOURCES := \
 	load/buffers.c load/fill.c load/load.c load/pattern.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
-	out/dbench.c out/emit.c out/json.c out/progress.c out/text.c \
+	out/dbench.c out/emit.c out/figures.c out/json.c out/member.c out/progress.c out/text.c \
 	plan.c plan_scope.c plan_yaml.c result.c run.c verdict.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-PLANS    := $(sort $(wildcard manifests/plans/*.yaml))
+PLANS    := $(sort $(filter-out %/kustomization.yaml,$(wildcard manifests/plans/*.yaml)))
 SCHEMAS  := $(wildcard docs/*.schema.json)
 
 # A test program names the runner sources that it links: `/* links: base/err.c base/units.c */`
