@@ -26,6 +26,7 @@ docs/generate "$scratch"
 for file in plan.md plan.schema.json; do
 	quiet "docs/$file is up to date (make docs)" diff -u "docs/$file" "$scratch/$file"
 done
+mapfile -t plans < <(printf '%s\n' manifests/plans/*.yaml | grep -v /kustomization.yaml)
 quiet "good and built-in plans fit the schema, bad ones do not" \
-	/usr/bin/python3 tests/plans/schema.py tests/plans/good/*.yaml manifests/plans/*.yaml
+	/usr/bin/python3 tests/plans/schema.py tests/plans/good/*.yaml "${plans[@]}"
 echo "1..$n"
