@@ -29,7 +29,8 @@ SOURCES := \
 	load/buffers.c load/fill.c load/load.c load/pattern.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
-	out/dbench.c out/emit.c out/figures.c out/json.c out/member.c out/progress.c out/text.c \
+	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
+	out/progress.c out/remark.c out/table.c out/text.c \
 	plan.c plan_scope.c plan_yaml.c result.c run.c verdict.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))

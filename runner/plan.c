@@ -414,12 +414,12 @@ const char *const plan_rw_names[] = {
 
 bool plan_reads(const struct test *test)
 {
-	return test->rw != RW_WRITE && test->rw != RW_RANDWRITE;
+	return plan_rw_reads(test->rw);
 }
 
 bool plan_writes(const struct test *test)
 {
-	return test->rw != RW_READ && test->rw != RW_RANDREAD;
+	return plan_rw_writes(test->rw);
 }
 
 bool plan_random(const struct test *test)

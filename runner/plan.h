@@ -94,6 +94,16 @@ static inline const char *plan_rw_name(int rw)
 	return plan_rw_names[rw];
 }
 
+static inline bool plan_rw_reads(int rw)
+{
+	return rw != RW_WRITE && rw != RW_RANDWRITE;
+}
+
+static inline bool plan_rw_writes(int rw)
+{
+	return rw != RW_READ && rw != RW_RANDREAD;
+}
+
 bool plan_reads(const struct test *test);  /* read, randread, rw, randrw */
 bool plan_writes(const struct test *test); /* write, randwrite, rw, randrw */
 bool plan_random(const struct test *test);

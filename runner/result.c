@@ -47,22 +47,8 @@ void test_result_concede(struct test_result *tr, const char *fmt, ...)
 
 static bool has_job(const struct test_result *tr, enum stats_op op)
 {
-	static const struct {
-		bool reads, writes;
-	} job[] = {
-	        [RW_READ] = {true, false},     [RW_WRITE] = {false, true},
-	        [RW_RANDREAD] = {true, false}, [RW_RANDWRITE] = {false, true},
-	        [RW_RW] = {true, true},        [RW_RANDRW] = {true, true},
-	};
-
-	switch (op) {
-	case STATS_READ:
-		return job[tr->rw].reads;
-	case STATS_WRITE:
-		return job[tr->rw].writes;
-	default:
-		return false;
-	}
+	return (op == STATS_READ && plan_rw_reads(tr->rw)) ||
+	       (op == STATS_WRITE && plan_rw_writes(tr->rw));
 }
 
 bool test_result_measured(const struct test_result *tr, enum stats_op op)
@@ -87,6 +73,11 @@ double test_result_iops(const struct test_result *tr, enum stats_op op)
 double test_result_bw(const struct test_result *tr, enum stats_op op)
 {
 	return tr->stats ? per_second(tr, tr->stats->op[op].bytes) : 0;
+}
+
+const char *result_error_name(int errnum)
+{
+	return errnum ? err_name(errnum) : RESULT_OTHER_ERRORS;
 }
 
 void test_result_destroy(struct test_result *tr)

@@ -129,6 +129,10 @@ bool test_result_measured(const struct test_result *tr, enum stats_op op);
 double test_result_iops(const struct test_result *tr, enum stats_op op);
 double test_result_bw(const struct test_result *tr, enum stats_op op);
 
+/* "EIO"; RESULT_OTHER_ERRORS for 0, which stands for several kinds. */
+#define RESULT_OTHER_ERRORS "others"
+const char *result_error_name(int errnum);
+
 void test_result_destroy(struct test_result *tr);
 void result_destroy(struct result *result);
 

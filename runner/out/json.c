@@ -41,8 +41,6 @@ static int make_stats(struct test_result *tr, struct err *err)
 	return tr->stats ? 0 : err_set(err, ERR_PLAN, "out of memory");
 }
 
-#define OTHER_ERRORS "others"
-
 static void write_errors(struct emit *emit, const struct member *row, const void *object)
 {
 	const struct test_result *tr = object;
@@ -51,7 +49,7 @@ static void write_errors(struct emit *emit, const struct member *row, const void
 	for (unsigned i = 0; tr->stats && i < STATS_ERRORS_MAX && tr->stats->errors[i].n; i++) {
 		const struct error_count *count = &tr->stats->errors[i];
 
-		emit_uint(emit, count->errnum ? err_name(count->errnum) : OTHER_ERRORS, count->n);
+		emit_uint(emit, result_error_name(count->errnum), count->n);
 	}
 	emit_close(emit, '}');
 }
@@ -72,7 +70,7 @@ static int read_errors(const cJSON *item, const struct member *row, void *object
 
 		if (++kinds > STATS_ERRORS_MAX)
 			return err_set(err, ERR_PLAN, "has more than %d members", STATS_ERRORS_MAX);
-		if (!errnum && strcmp(entry->string, OTHER_ERRORS))
+		if (!errnum && strcmp(entry->string, RESULT_OTHER_ERRORS))
 			return err_set(err, ERR_PLAN, "has a name that is no errno");
 		if (make_stats(tr, err) || member_read_uint(entry, &n, err))
 			return -1;

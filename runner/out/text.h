@@ -24,6 +24,9 @@ void text_append(char *out, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4)
 /* A size of at most UNITS_TEXT_MAX bytes with the NUL, exact: 4KiB, 1.5MiB, but 2300B. */
 char *text_size(uint64_t bytes, char *out);
 
+/* As fio writes it, except that a slow rate is not cut down to a whole number, or to 0. */
+char *text_rate(double iops, char *out);
+
 /* One line of a test's headline figures, as at its end in the log (no newline). */
 void text_headline(const struct test_result *tr, char *out, size_t size);
 

@@ -2,9 +2,9 @@
  * The reader of results: whatever the bytes, it says an error or gives a result
  * that can be written, and what was written reads back as the same bytes.
  */
-/* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c
- * out/dbench.c out/emit.c out/figures.c out/json.c out/member.c out/text.c plan.c result.c
- * verdict.c
+/* links: base/err.c base/units.c builtin.c expect.c measure/hist.c measure/stats.c
+ * out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c
+ * out/remark.c out/table.c out/text.c plan.c result.c verdict.c
  */
 #include <assert.h>
 #include <string.h>

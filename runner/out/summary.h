@@ -1,0 +1,34 @@
+/*
+ * The parts of the summary at the end of the log: between text.c and its parts only.
+ */
+#ifndef PVCBENCH_SUMMARY_H
+#define PVCBENCH_SUMMARY_H
+
+#include "result.h"
+
+static inline const char *or_unknown(const char *text)
+{
+	return *text ? text : "unknown";
+}
+
+#define REMARK_MAX (RESULT_STATUS_TEXT_MAX + PLAN_NAME_MAX)
+
+/*
+ * Writes the index-th thing that there is to say of a test behind what is in out[size];
+ * nothing when there is no more.
+ */
+typedef void remark_fn(const struct test_result *tr, unsigned index, char *out, size_t size);
+
+/*
+ * What a remark function says of the tests, a line for all that have the same to say: the
+ * title, the remark, and whose it is unless it is everybody's.
+ */
+void remarks_write(FILE *out, const struct result *result, const char *title, remark_fn *remark);
+
+/* Under what conditions was measured. */
+void conditions_write(FILE *out, const struct result *result);
+
+/* A line for every operation of every test. */
+void table_write(FILE *out, const struct result *result);
+
+#endif
