@@ -146,13 +146,13 @@ depth_is_real() { # ENGINE
 	plan <<-END
 		version: 1
 		target: $mnt
-		size: 4MiB
+		size: 3MiB
 		ramp_time: 0
 		runtime: 2s
 		tests: [{name: t, rw: randwrite, bs: 12KiB, numjobs: 3, file_per_job: true}]
 	END
 	start run "$T/plan.yaml"
-	await 10 sizes_are 4194304 4194304 4194304
+	await 10 sizes_are 3145728 3145728 3145728
 	ends 20
 	exits 0
 	same "$(requests write 12288 | awk '{ print $8 }' | sort -u | wc -l)" 3

@@ -168,6 +168,18 @@ outstanding() { # OP SIZE: how many were under way at once, at most
 
 plan() { # [NAME] <<END: writes $T/plan.yaml
 	cat >"$T/${1:-plan.yaml}"
+	if on_container_root; then
+		echo "container_fs: true" >>"$T/${1:-plan.yaml}"
+	fi
+}
+
+# Tests in a container work on its own file system, which wants that word.
+on_container_root() {
+	[ "$(findmnt -n -o TARGET,FSTYPE --target "$T" | tr -s ' ')" = "/ overlay" ]
+}
+
+not_on_container_root() { # for tests of what cannot be told that word
+	! on_container_root || skip "TMPDIR lies on a container's own file system"
 }
 
 # Run it, at most $LIMIT (60) seconds; sets status; output in $T/out, $T/err, all in $T/log.
