@@ -259,6 +259,7 @@ avail() {
 	need unshare chroot
 	for_everyone
 	simple /
+	sed -i '/^container_fs:/d' "$T/plan.yaml"
 	mkdir "$T/root"
 	WRAP=(unshare -m --propagation private bash -ec "
 		cd '$T'

@@ -101,7 +101,8 @@ figures() { # TEST FILE
 
 @test "the order: progress, result lines, conditions, table, verdicts, dbench's block" {
 	directory >/dev/null
-	pvcbench run quick --target "$T/dir" --set runtime=100ms --set ramp_time=0 --set size=16MiB
+	pvcbench run quick --target "$T/dir" --set runtime=100ms --set ramp_time=0 --set size=16MiB \
+		--set container_fs=true
 	exits 0
 	same "$(dbench_block)" 4
 	last=$(grep -n '^pvcbench-result: ' "$T/out" | tail -1 | cut -d: -f1)
@@ -132,7 +133,8 @@ figures() { # TEST FILE
 	directory >/dev/null
 	: >"$T/message"
 	export PVCBENCH_TERMINATION_LOG=$T/message
-	pvcbench run quick --target "$T/dir" --set runtime=50ms --set ramp_time=0 --set size=8MiB
+	pvcbench run quick --target "$T/dir" --set runtime=50ms --set ramp_time=0 --set size=8MiB \
+		--set container_fs=true
 	exits 0
 	within "$(wc -c <"$T/message")" 100 4096
 	grep -q read-iops "$T/message"
@@ -261,7 +263,7 @@ sizes_reach() { # BYTES
 	exits 0
 	cp "$T/out" "$T/plan.yaml"
 	grep -q '^version: 1' "$T/out"
-	pvcbench check "$T/plan.yaml" --target "$T"
+	pvcbench check "$T/plan.yaml" --target "$T" --set container_fs=true
 	exits 0
 }
 
