@@ -25,13 +25,14 @@ SOURCES := \
 	base/err.c base/field.c base/units.c base/workers.c \
 	builtin.c dbench.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/null.c io/psync.c io/target.c io/uring.c \
-	kinds/block.c kinds/geometry.c kinds/kind.c kinds/watch.c \
+	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/geometry.c kinds/kind.c kinds/watch.c \
 	load/buffers.c load/fill.c load/load.c load/pattern.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
 	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
 	out/progress.c out/remark.c out/table.c out/text.c \
-	plan.c plan_scope.c plan_yaml.c result.c run.c verdict.c
+	plan.c plan_override.c plan_scope.c plan_value.c plan_yaml.c result.c run.c verdict.c \
+	yaml_tree.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PLANS    := $(sort $(filter-out %/kustomization.yaml,$(wildcard manifests/plans/*.yaml)))
@@ -45,7 +46,7 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy format \
-	clean FORCE
+	manifests up logs down rerun results dist check-export clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 18
@@ -87,6 +88,20 @@ fuzz: fuzzers ## fuzz the readers, SECONDS (60) each
 
 bench-accuracy: build ## compare with fio on this machine (TARGET, ROUNDS)
 	$(Q)BUILD=$(BUILD) tests/bench/accuracy
+
+manifests: ## render every overlay with kubectl and check what comes out
+	$(Q).ci/deps build test
+	$(Q)BUILD=$(BUILD) tests/run-all manifests
+
+up: ## start the root's benchmarks in the cluster of kubectl, or that of CLASS
+logs: ## follow them, and say what those wait for that have not started
+down: ## remove them and their volumes
+rerun: ## remove them and start anew, each on a new volume
+results: ## print their summaries, and put their logs into build/results
+dist: ## one file for kubectl apply -f per class in build/dist
+check-export: ## check the two values of an own SFS Turbo
+up logs down rerun results dist check-export:
+	$(Q)BUILD=$(BUILD) manifests/kube $@ $(CLASS)
 
 format: ## clang-format every C file
 	$(Q)clang-format-14 -i $$(git ls-files '*.c' '*.h')

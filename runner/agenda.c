@@ -49,6 +49,23 @@ struct target *agenda_target(struct agenda *agenda, const struct test *test)
 	return NULL;
 }
 
+/* Our own file is written before it is read. */
+static bool test_writes(const struct test *test)
+{
+	return plan_writes(test) || (!test->filename[0] && test->layout == LAYOUT_FULL);
+}
+
+static int check_writable(struct agenda *agenda, struct err *err)
+{
+	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
+		const struct test *test = &agenda->plan.tests[i];
+
+		if (test_writes(test) && target_check_writable(agenda_target(agenda, test), err))
+			return -1;
+	}
+	return 0;
+}
+
 static int open_targets(struct agenda *agenda, struct err *err)
 {
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
@@ -86,7 +103,7 @@ int agenda_read(struct agenda *agenda, const char *plan, const struct plan_overr
 {
 	host_read(&agenda->host);
 	if (load_plan(&agenda->plan, plan, overrides, n_overrides, err) ||
-	    open_targets(agenda, err))
+	    open_targets(agenda, err) || check_writable(agenda, err))
 		return -1;
 	agenda->previews = calloc(agenda->plan.n_tests, sizeof(*agenda->previews));
 	if (!agenda->previews)

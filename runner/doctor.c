@@ -327,8 +327,10 @@ int doctor_run(const char *path, FILE *out, struct err *err)
 {
 	struct doctor d = {.out = out, .file = {.fd = -1}};
 
-	if (path && target_init(&d.target, path, err) < 0)
+	if (path && (target_init(&d.target, path, err) || target_check_writable(&d.target, err))) {
+		target_destroy(&d.target);
 		return -1;
+	}
 	host_read(&d.host);
 	run_checks(&d, pod_checks, ARRAY_SIZE(pod_checks));
 	if (!path) {

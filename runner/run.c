@@ -34,6 +34,7 @@ struct run {
 	struct agenda agenda;
 	struct result result;
 	struct progress_view view;
+	FILE *out; /* for the whole result as JSON; NULL: none */
 };
 
 /* The number of the signal that ended the run; 0 until then. */
@@ -148,8 +149,6 @@ static int run_kind(struct run *run, const struct test *test, struct test_result
 	        .progress_arg = &run->view,
 	};
 
-	if (target->run_dirfd < 0 && target_enter(target, run->result.id, err))
-		return -1;
 	return kind_find(test->kind)->run(test, &env, tr, err);
 }
 
@@ -224,19 +223,32 @@ static void clean_up(struct run *run)
 			        run->agenda.targets[i].path, run->agenda.targets[i].run_dir);
 }
 
-static int write_out(const struct run *run, struct err *err)
+/* Opened before the first test: a path that cannot be written is no news for the end of a run. */
+static int open_out(struct run *run, struct err *err)
 {
 	const char *path = run->options->out_path;
-	CLEANUP(file) FILE *out = NULL;
 
 	if (!path)
 		return 0;
-	out = fopen(path, "we");
-	if (!out)
-		return err_sys(err, ERR_TARGET, errno, "cannot write the result to '%s'", path);
-	json_write(out, &run->result);
-	if (fflush(out) || ferror(out))
-		return err_sys(err, ERR_TARGET, errno, "cannot write the result to '%s'", path);
+	run->out = fopen(path, "we");
+	if (!run->out)
+		return err_sys(err, ERR_PLAN, errno, "cannot write the result to '%s'", path);
+	return 0;
+}
+
+static int write_out(struct run *run, struct err *err)
+{
+	int failed;
+
+	if (!run->out)
+		return 0;
+	json_write(run->out, &run->result);
+	failed = ferror(run->out);
+	failed |= fclose(run->out);
+	run->out = NULL;
+	if (failed)
+		return err_sys(err, ERR_TEST, errno, "cannot write the result to '%s'",
+		               run->options->out_path);
 	return 0;
 }
 
@@ -309,7 +321,7 @@ int run_plan(const struct run_options *options)
 
 	watch_signals();
 	if (workers_make_threads_possible(&err) || read_agenda(&run.agenda, options, &err) ||
-	    begin_result(&run, &err)) {
+	    begin_result(&run, &err) || open_out(&run, &err)) {
 		print_error(&err);
 		code = (int)err.class;
 	} else {

@@ -171,12 +171,6 @@ static int init_directory(struct target *target, const struct stat *st, struct e
 
 	if (statvfs(target->path, &fs) < 0)
 		return explain("ask for the space of", target->path, errno, err);
-
-	bool read_only = fs.f_flag & ST_RDONLY;
-	int errnum = read_only ? EROFS : find_obstacle(target->path, W_OK | X_OK);
-
-	if (errnum)
-		return explain_errno("write to", target->path, errnum, st, err);
 	target->dirfd = open_directory(target->path);
 	if (target->dirfd < 0)
 		return explain_errno("open", target->path, errno, st, err);
@@ -222,11 +216,62 @@ int target_init(struct target *target, const char *path, struct err *err)
 	               path);
 }
 
+/* Whoever else holds the device, such as a mounted file system, keeps it from an exclusive open. */
+static int check_device_writable(const struct target *target, const struct stat *st,
+                                 struct err *err)
+{
+	CLEANUP(fd) int fd = open(target->path, O_RDWR | O_EXCL | O_CLOEXEC);
+
+	if (fd >= 0)
+		return 0;
+	if (errno == EBUSY)
+		return err_set(err, ERR_REFUSED,
+		               "device '%s' is in use: a file system on it is mounted, or another "
+		               "program holds it",
+		               target->path);
+	return explain_errno("write to", target->path, errno, st, err);
+}
+
+int target_check_writable(const struct target *target, struct err *err)
+{
+	struct statvfs fs;
+	struct stat st;
+	int errnum;
+
+	if (stat(target->path, &st) < 0)
+		return explain("use target", target->path, errno, err);
+	if (target->is_block)
+		return check_device_writable(target, &st, err);
+	if (statvfs(target->path, &fs) < 0)
+		return explain("ask for the space of", target->path, errno, err);
+	errnum = fs.f_flag & ST_RDONLY ? EROFS : find_obstacle(target->path, W_OK | X_OK);
+	return errnum ? explain_errno("write to", target->path, errnum, &st, err) : 0;
+}
+
 uint64_t target_budget(const struct target *target)
 {
 	return target->free_bytes > target->reserve_bytes
 	               ? target->free_bytes - target->reserve_bytes
 	               : 0;
+}
+
+int target_cut_file(struct target *target, unsigned n, uint64_t bytes, struct err *err)
+{
+	char name[32];
+	struct stat st;
+
+	snprintf(name, sizeof(name), TARGET_FILE_FORMAT, n);
+
+	CLEANUP(fd) int fd = openat(target->run_dirfd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(fd, &st) ||
+	    ((uint64_t)st.st_size > bytes && ftruncate(fd, (off_t)bytes)))
+		return err_sys(err, ERR_TARGET, errno, "cannot cut '%s/%s/%s'", target->path,
+		               target->run_dir, name);
+	target->laid_out_bytes[n] = min_u64(target->laid_out_bytes[n], bytes);
+	return 0;
 }
 
 int target_enter(struct target *target, const char *run_id, struct err *err)

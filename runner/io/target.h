@@ -8,9 +8,10 @@
 
 #include "base/err.h"
 
-#define TARGET_PATH_MAX   1024
-#define TARGET_RUN_ID_MAX 64
-#define TARGET_FILES_MAX  256
+#define TARGET_PATH_MAX    1024
+#define TARGET_RUN_ID_MAX  64
+#define TARGET_FILES_MAX   256
+#define TARGET_FILE_FORMAT "data.%u" /* our file N in our directory */
 /* More is not told apart: object stores state absurd sizes. */
 #define TARGET_SPACE_MAX (1ull << 60)
 
@@ -25,22 +26,32 @@ struct target {
 	uint64_t capacity_bytes; /* 0: the file system does not say; free_bytes is then the most */
 	uint64_t free_bytes;     /* what a user without privilege may still write, at target_init */
 	uint64_t reserve_bytes;  /* of these, what stays free */
-	/* Of our file "data.N": bytes from its start that this run wrote and synced. */
+	/* Of our file N: bytes from its start that this run wrote and synced. */
 	uint64_t laid_out_bytes[TARGET_FILES_MAX];
 };
 
 /*
- * Look at a path without touching it: it exists, is a directory that can be
- * written to by us, or a block device. Errors name the path, our uid and gid and the
- * remedy, class ERR_TARGET (missing, read-only, no permission).
+ * Look at a path without touching it: it exists and is a directory or a block
+ * device. Errors name the path and the remedy, class ERR_TARGET. target_destroy
+ * is legal in any case.
  */
 int target_init(struct target *target, const char *path, struct err *err);
+
+/*
+ * Whether we may write to it: ERR_TARGET where it is read-only or not permitted
+ * (the text names our uid and gid and the remedy), ERR_REFUSED where a device is in use.
+ * Touches nothing.
+ */
+int target_check_writable(const struct target *target, struct err *err);
 
 /* The bytes that our files may take in all: free less reserve; a device's size. */
 uint64_t target_budget(const struct target *target);
 
 /* Make our directory (new, else an error). Nothing to do for a device. */
 int target_enter(struct target *target, const char *run_id, struct err *err);
+
+/* Cut our file N to at most `bytes`; one that is shorter or was never made is left alone. */
+int target_cut_file(struct target *target, unsigned n, uint64_t bytes, struct err *err);
 
 /*
  * Remove our directory and all files in it. What cannot be removed is named in

@@ -82,21 +82,11 @@ static int no_space(const struct test *test, const struct target *target, struct
 
 	return err_set(
 	        err, ERR_TARGET,
-	        "no space on '%s': %s free, of which %s stay free, do not hold %llu job(s) of "
-	        "one block of %s (free space or use a larger volume)",
+	        "no space on '%s': %s free, and %s are to stay free; %llu job(s) of one block "
+	        "of %s do not fit (free space or use a larger volume)",
 	        target->path, units_format_size(target->free_bytes, free),
 	        units_format_size(target->reserve_bytes, reserve),
 	        (unsigned long long)test->numjobs, units_format_size(test->bs, block));
-}
-
-/* What is left for this test when the run's other files keep their place. */
-static uint64_t space_left(const struct geometry *g, const struct target *target)
-{
-	uint64_t space = target_budget(target);
-
-	for (unsigned i = g->files; i < TARGET_FILES_MAX; i++)
-		space -= min_u64(space, target->laid_out_bytes[i]);
-	return space;
 }
 
 int geometry_fit(struct geometry *g, const struct test *test, const struct target *target,
@@ -112,7 +102,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	        .files = test->file_per_job ? (unsigned)test->numjobs : 1,
 	};
 	g->size = g->size_asked;
-	space = space_left(g, target);
+	space = target_budget(target);
 	if (sum(g, test) > space) {
 		shrink(g, test, space);
 		snprintf(

@@ -23,8 +23,8 @@ struct geometry {
 };
 
 /*
- * Fit the test to what the target can hold. ERR_TARGET when not even one block
- * per job fits, or not one request per job into memory.
+ * Fit the test to what the target can hold when nothing else of this run lies there. ERR_TARGET
+ * when not even one block per job fits, or not one request per job into memory.
  */
 int geometry_fit(struct geometry *geometry, const struct test *test, const struct target *target,
                  const struct host *host, struct err *err);

@@ -44,7 +44,7 @@ struct load_params {
 
 /* How far it is, from counters that cost the workers nothing. */
 struct load_progress {
-	uint64_t ios, bytes, latency_sum_ns; /* since the start, ramp included */
+	uint64_t ios, bytes, latency_sum_ns; /* reads and writes since the start */
 	uint64_t elapsed_ns;                 /* since the start */
 	uint64_t idle_ns;                    /* since the last completion (or the start) */
 	bool ended;                          /* only what is in flight is still waited for */

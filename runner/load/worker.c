@@ -348,9 +348,11 @@ static void record(struct worker *w, struct worker_state *s, struct request *r, 
 	uint64_t latency = now - r->start_ns;
 
 	assert(now >= r->start_ns);
-	s->ios++;
-	s->bytes += r->bytes;
-	s->latency_sum_ns += latency;
+	if (r->io.op == IO_READ || r->io.op == IO_WRITE) { /* syncs move nothing */
+		s->ios++;
+		s->bytes += r->bytes;
+		s->latency_sum_ns += latency;
+	}
 	if (now < w->window_ns)
 		return;
 	if (now >= atomic_load_explicit(&w->clock->end_ns, memory_order_relaxed)) {

@@ -360,3 +360,54 @@ typo() { # STATUS REGEX: of the plan just written
 	[ "$status" != 0 ]
 	empty "$dir"
 }
+
+@test "a volume that is mounted read-only serves a test that only reads a file of it" {
+	loop_fs ext4
+	dd if=/dev/urandom of="$mnt/big" bs=1M count=16 status=none
+	mount -o remount,ro "$mnt"
+	plan <<-END
+		version: 1
+		target: $mnt
+		tests: [{name: t, rw: randread, filename: big, runtime: 200ms, ramp_time: 0}]
+	END
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 0
+	holds '.tests[0].read.ios > 0'
+}
+
+@test "a file that is a link, or leads out of the volume, is refused: exit 4" {
+	mnt=$(directory)
+	echo keep >"$T/keep"
+	ln -s "$T/keep" "$mnt/link"
+	ln -s "$T" "$mnt/sub"
+	for name in link ../keep sub/keep; do
+		plan <<-END
+			version: 1
+			target: $mnt
+			tests: [{name: t, rw: randwrite, bs: 512, filename: $name, destroy: true}]
+		END
+		pvcbench run "$T/plan.yaml"
+		exits 4
+		one_line
+	done
+	[ "$(cat "$T/keep")" = keep ]
+}
+
+@test "tests with other numbers of files share the volume one after the other" {
+	loop_fs ext4 200M
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 1GiB
+		runtime: 100ms
+		ramp_time: 0
+		tests:
+		  - {name: one, rw: randread}
+		  - {name: four, rw: randread, numjobs: 4, file_per_job: true}
+		  - {name: again, rw: randread}
+	END
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 0
+	holds '(.tests[0].size == .tests[2].size) and (.tests[1].size * 4 > .tests[0].size * 9 / 10)'
+	empty "$mnt"
+}

@@ -72,7 +72,10 @@ static void refuse(const char *path, enum err_class class, const char *words)
 {
 	struct err err = {0};
 
-	assert_int_equal(target_init(&target, path, &err), -1);
+	if (!target_init(&target, path, &err)) {
+		assert_int_equal(target_check_writable(&target, &err), -1);
+		target_destroy(&target);
+	}
 	if (!strstr(err.text, words))
 		print_message("'%s' lacks '%s'\n", err.text, words);
 	assert_non_null(strstr(err.text, words));
@@ -254,6 +257,33 @@ static void test_many_guests(void **state)
 	assert_true(strlen(err.text) < ERR_TEXT_MAX);
 }
 
+static void test_cut_file(void **state)
+{
+	struct err err = {0};
+	struct stat st;
+
+	(void)state;
+	init();
+	enter("r1");
+	touch(target.run_dirfd, "data.3");
+	int fd = openat(target.run_dirfd, "data.3", O_WRONLY);
+
+	assert_int_equal(ftruncate(fd, 5000), 0);
+	close(fd);
+	target.laid_out_bytes[3] = 5000;
+	assert_int_equal(target_cut_file(&target, 3, 9000, &err), 0); /* it is shorter */
+	assert_int_equal(target.laid_out_bytes[3], 5000);
+	assert_int_equal(target_cut_file(&target, 3, 1000, &err), 0);
+	assert_int_equal(target.laid_out_bytes[3], 1000);
+	assert_int_equal(fstatat(target.run_dirfd, "data.3", &st, 0), 0);
+	assert_int_equal(st.st_size, 1000);
+	assert_int_equal(target_cut_file(&target, 4, 0, &err), 0); /* never made */
+	assert_int_equal(symlinkat("../precious", target.run_dirfd, "data.5"), 0);
+	assert_int_equal(target_cut_file(&target, 5, 0, &err), -1);
+	assert_int_equal(unlinkat(target.run_dirfd, "data.5", 0), 0);
+	assert_int_equal(target_leave(&target, &err), 0);
+}
+
 /* Somebody put another directory in the place of ours: theirs stays. */
 static void test_leave_what_was_replaced(void **state)
 {
@@ -297,7 +327,7 @@ static int be_without_permission(void)
 
 	if (chmod(work_dir, 0755) < 0 || !become_nobody())
 		return 77;
-	if (target_init(&target, work_dir, &err) == 0)
+	if (target_init(&target, work_dir, &err) || target_check_writable(&target, &err) == 0)
 		return 1;
 	printf("%s\n", err.text);
 	return err.class == ERR_TARGET && strstr(err.text, "Permission denied (owned by 0:0 mode "
@@ -342,7 +372,7 @@ static int be_read_only(void)
 	    mount(work_dir, work_dir, NULL, MS_BIND, NULL) < 0 ||
 	    mount(NULL, work_dir, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) < 0)
 		return 77;
-	if (target_init(&target, work_dir, &err) == 0)
+	if (target_init(&target, work_dir, &err) || target_check_writable(&target, &err) == 0)
 		return 1;
 	printf("%s\n", err.text);
 	return err.class == ERR_TARGET && err.errnum == EROFS &&
@@ -373,6 +403,7 @@ int main(void)
 	        IN_DIR(test_leave_with_guests),
 	        IN_DIR(test_many_guests),
 	        IN_DIR(test_leave_what_was_replaced),
+	        IN_DIR(test_cut_file),
 	        IN_DIR(test_no_permission),
 	        IN_DIR(test_no_listing),
 	        IN_DIR(test_read_only),

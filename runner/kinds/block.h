@@ -1,0 +1,56 @@
+/*
+ * kind: block, between its own files: block.c runs a test, block_check.c says
+ * beforehand whether it can, block_layout.c writes the files that it reads.
+ */
+#ifndef PVCBENCH_BLOCK_H
+#define PVCBENCH_BLOCK_H
+
+#include "io/engine.h"
+#include "io/file.h"
+#include "kinds/geometry.h"
+#include "kinds/kind.h"
+
+/* A test while it runs. */
+struct block {
+	const struct test *test;
+	struct kind_env *env;
+	struct test_result *tr;
+	struct geometry geometry;
+	struct engine_choice choice;
+	uint64_t seed;
+	bool unanswered; /* requests did not come back: closing the files would wait for them */
+	unsigned n_files;
+	struct file files[PLAN_JOBS_MAX];
+};
+
+/* Whether it uses the run's own file, not one that the user names. */
+bool block_own_file(const struct test *test);
+
+/* Whether that file is written before the test. */
+bool block_lays_out(const struct test *test);
+
+/* Whether an amount ends it, not time. */
+bool block_by_amount(const struct test *test);
+
+/* The path of the user's file: absolute, or in the target. */
+void block_existing_path(const struct test *test, const struct target *target, char *out,
+                         size_t size);
+
+/* Sizes that fit; refuses a user's file that is not what its name says. Touches nothing. */
+int block_fit(struct geometry *geometry, const struct test *test, const struct target *target,
+              const struct host *host, struct err *err);
+
+/* The check of the kind. */
+int block_check(const struct test *test, const struct target *target, const struct host *host,
+                struct preview *preview, struct err *err);
+
+/* Add a note to the test's concessions (none where it is empty); with strict it is the error. */
+int block_concede(struct block *b, const char *note, struct err *err);
+
+/* Write the whole of every file that is not written yet, within layout_time. */
+int block_lay_out(struct block *b, struct err *err);
+
+/* For a test that writes first: nothing of an earlier test may lie there. */
+int block_empty_files(struct block *b, struct err *err);
+
+#endif
