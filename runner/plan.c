@@ -406,6 +406,11 @@ const struct field plan_fields[] = {
 };
 const size_t plan_n_fields = ARRAY_SIZE(plan_fields);
 
+const struct field plan_top_fields[PLAN_TOP_KEYS] = {
+        [PLAN_TOP_VERSION] = {.name = "version", .type = FIELD_UINT, .min = 1, .max = 1},
+        [PLAN_TOP_TESTS] = {.name = "tests"},
+};
+
 const char *const plan_rw_names[] = {
         [RW_READ] = "read",           [RW_WRITE] = "write", [RW_RANDREAD] = "randread",
         [RW_RANDWRITE] = "randwrite", [RW_RW] = "rw",       [RW_RANDRW] = "randrw",

@@ -85,6 +85,10 @@ struct plan {
 extern const struct field plan_fields[];
 extern const size_t plan_n_fields;
 
+/* The keys that only the plan's top has. */
+enum plan_top { PLAN_TOP_VERSION, PLAN_TOP_TESTS, PLAN_TOP_KEYS };
+extern const struct field plan_top_fields[PLAN_TOP_KEYS];
+
 /* By enum plan_rw, ended by NULL. */
 extern const char *const plan_rw_names[];
 

@@ -26,6 +26,13 @@ struct scope {
 	unsigned n;
 };
 
+/* A test as written. */
+struct entry {
+	struct scope scope;
+	const char *name; /* borrowed from the scope */
+	unsigned line, column;
+};
+
 void setting_destroy(struct setting *setting);
 
 int scope_init(struct scope *scope, struct err *err);

@@ -1,20 +1,11 @@
 /*
- * The YAML reader of plans; the only user of libyaml.
+ * The reader of plans.
  */
 #ifndef PVCBENCH_PLAN_YAML_H
 #define PVCBENCH_PLAN_YAML_H
 
 #include "plan.h"
-
-#define PLAN_OVERRIDES_MAX 64
-
-/* `--set KEY=VALUE`: VALUE is YAML (a scalar or a list), so `rw=[read,write]` multiplies. */
-struct plan_override {
-	const char *key; /* "runtime" (of every test, whatever the plan says) or "tests.NAME.KEY" */
-	const char *value;
-	bool is_plain;    /* VALUE is text as it stands, not YAML: a path */
-	const char *from; /* for messages: "--set", "DBENCH_MOUNTPOINT", "--target" */
-};
+#include "plan_override.h"
 
 /*
  * Read a plan from text; name stands in messages ("plan.yaml:12:7: ...").

@@ -20,7 +20,7 @@ main    main run out kinds result plan load measure io base
 
 # What lies in the root of runner/.
 root_files='
-plan   plan plan_scope plan_yaml expect
+plan   plan plan_override plan_scope plan_value plan_yaml yaml_tree expect
 result result verdict
 run    run agenda doctor dbench builtin
 main   main
@@ -30,7 +30,7 @@ main   main
 third_party='
 liburing.h       runner/io/uring.c
 linux/aio_abi.h  runner/io/aio.c
-yaml.h           runner/plan_yaml.c
+yaml.h           runner/yaml_tree.c
 cjson/cJSON.h    runner/out/figures.c
 cjson/cJSON.h    runner/out/json.c
 cjson/cJSON.h    runner/out/member.c

@@ -1,4 +1,5 @@
-/* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_scope.c plan_yaml.c
+/* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_override.c
+ * plan_scope.c plan_value.c plan_yaml.c yaml_tree.c
  */
 /*
  * The plans in tests/plans: each bad one has its exact error beside it, each good
@@ -650,7 +651,7 @@ static int prepare(void **state)
 /* A path given as it stands may hold what YAML gives a meaning. */
 static void test_a_plain_override_is_taken_as_it_stands(void **state)
 {
-	static const char path[] = "/data/o'b #x: [y]";
+	static const char path[] = "/data/o'b #x: [y] ${UNSET}";
 	static const char text[] = "tests: [{name: a, rw: read}]";
 	const struct plan_override override = {"target", path, true, "--target"};
 	struct plan plan;
@@ -660,6 +661,28 @@ static void test_a_plain_override_is_taken_as_it_stands(void **state)
 	assert_int_equal(plan_yaml_read(&plan, "p", text, strlen(text), &override, 1, &err), 0);
 	assert_string_equal(plan.tests[0].target, path);
 	plan_destroy(&plan);
+}
+
+static void test_a_plain_override_is_checked(void **state)
+{
+	static const struct {
+		const char *value, *message;
+	} bad[] = {
+	        {"", "--target: has no value"},
+	        {"/a\nb", "--target: control character 0x0a in the value"},
+	};
+	static const char text[] = "tests: [{name: a, rw: read}]";
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
+		const struct plan_override override = {"target", bad[i].value, true, "--target"};
+		struct plan plan;
+		struct err err;
+
+		assert_int_equal(plan_yaml_read(&plan, "p", text, strlen(text), &override, 1, &err),
+		                 -1);
+		assert_string_equal(err.text, bad[i].message);
+	}
 }
 
 int main(void)
@@ -681,6 +704,7 @@ int main(void)
 	        cmocka_unit_test(test_load_stdin),
 	        cmocka_unit_test(test_rw),
 	        cmocka_unit_test(test_a_plain_override_is_taken_as_it_stands),
+	        cmocka_unit_test(test_a_plain_override_is_checked),
 	        cmocka_unit_test(test_table),
 	};
 
