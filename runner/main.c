@@ -1,7 +1,7 @@
 /*
  * The command line: a table of subcommands.
  */
-#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -243,8 +243,21 @@ static int run_command(int argc, char **argv)
 	return print_commands(stderr);
 }
 
+/*
+ * A closed standard stream would be the number of the next file that is opened, and
+ * what is printed would go into it. Open for reading only, it refuses what is printed.
+ */
+static void occupy_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			_exit(ERR_PLAN);
+}
+
 int main(int argc, char **argv)
 {
+	occupy_standard_streams();
+
 	int code = run_command(argc, argv);
 
 	if (!fflush(stdout) && !ferror(stdout))

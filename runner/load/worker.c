@@ -184,6 +184,8 @@ static enum err_class class_of(int errnum)
 	return ERR_TEST;
 }
 
+/* The first error is the load's; all are counted. errnum is the request's, or the engine's when r
+ * is NULL. */
 static void fail(struct worker *w, int errnum, const struct request *r, uint64_t now)
 {
 	static const char *const what[] = {"read", "write", "fsync", "fdatasync"};
@@ -192,13 +194,18 @@ static void fail(struct worker *w, int errnum, const struct request *r, uint64_t
 	if (w->failed)
 		return;
 	w->failed = true;
-	if (r)
+	worker_clock_end(w->clock, now, LOAD_DRAIN_STOPPED_NS);
+	if (!r)
+		err_sys(&w->err, ERR_TEST, errnum, "%s cannot take requests",
+		        w->params->engine->name);
+	else if (r->io.res < 0)
 		err_sys(&w->err, class_of(errnum), errnum, "%s of %u bytes at offset %llu failed",
 		        what[r->io.op], r->io.len, (unsigned long long)r->io.offset);
 	else
-		err_sys(&w->err, class_of(errnum), errnum, "%s cannot take requests",
-		        w->params->engine->name);
-	worker_clock_end(w->clock, now, LOAD_DRAIN_STOPPED_NS);
+		err_set(&w->err, ERR_TEST,
+		        "%s of %u bytes at offset %llu moved only %d (does the file end there? was "
+		        "it cut?)",
+		        what[r->io.op], r->io.len, (unsigned long long)r->io.offset, r->io.res);
 }
 
 /* ---- gather ---- */
@@ -410,7 +417,7 @@ static void complete(struct worker *w, struct worker_state *s, struct request *r
 		return;
 	}
 	if (res < 0 || (uint32_t)res < r->io.len)
-		fail(w, res < 0 ? -res : r->io.op == IO_WRITE ? ENOSPC : EIO, r, now);
+		fail(w, res < 0 ? -res : ENODATA, r, now);
 	else
 		record(w, s, r, now);
 	if (r->io.op == IO_FSYNC || r->io.op == IO_FDATASYNC) {

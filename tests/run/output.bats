@@ -387,3 +387,16 @@ sizes_reach() { # BYTES
 	measure
 	holds '.tests[0].size == 8388608'
 }
+
+@test "a closed standard output is no file that is measured" {
+	mnt=$(directory)
+	dd if=/dev/zero of="$mnt/mine" bs=1M count=1 status=none
+	plan <<-END
+		version: 1
+		target: $mnt
+		tests: [{name: t, rw: randread, filename: mine, runtime: 100ms, ramp_time: 0}]
+	END
+	run -1 bash -c '"$1" run "$2" >&-' - "$pvcbench" "$T/plan.yaml"
+	[[ $output == *"standard output"* ]]
+	cmp "$mnt/mine" <(head -c 1M /dev/zero)
+}
