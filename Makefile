@@ -24,7 +24,8 @@ SOURCES := \
 	agenda.c \
 	base/err.c base/field.c base/units.c base/workers.c \
 	builtin.c dbench.c doctor.c expect.c \
-	io/aio.c io/engine.c io/file.c io/host.c io/null.c io/psync.c io/target.c io/uring.c \
+	io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c io/psync.c io/target.c \
+	io/uring.c \
 	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/geometry.c kinds/kind.c \
 	kinds/watch.c \
 	load/buffers.c load/fill.c load/load.c load/pattern.c load/worker.c \

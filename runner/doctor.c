@@ -19,6 +19,7 @@
 #include "io/engine.h"
 #include "io/file.h"
 #include "io/host.h"
+#include "io/mount.h"
 
 #define TRY_BYTES            4096u
 #define MEMORY_ENOUGH        (256 * MIB)

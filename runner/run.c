@@ -18,6 +18,7 @@
 
 #include "agenda.h"
 #include "base/workers.h"
+#include "io/mount.h"
 #include "out/json.h"
 #include "out/progress.h"
 #include "out/text.h"

@@ -12,7 +12,7 @@
  */
 #include "io/file.h"
 
-#include "io/host.h"
+#include "io/mount.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ static uint32_t device_block_bytes(dev_t dev)
 {
 	char text[32];
 
-	host_read_queue(major(dev), minor(dev), "logical_block_size", text, sizeof(text));
+	mount_read_queue(major(dev), minor(dev), "logical_block_size", text, sizeof(text));
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 

@@ -1,5 +1,5 @@
 /*
- * What this pod, node and mount are: facts read from /proc and /sys, once.
+ * What this pod and node are: facts read from /proc and /sys, once.
  * What cannot be read is an empty text or 0, never a guess.
  */
 #ifndef PVCBENCH_HOST_H
@@ -7,8 +7,7 @@
 
 #include "base/base.h"
 
-#define HOST_TEXT_MAX    256
-#define HOST_OPTIONS_MAX 1024
+#define HOST_TEXT_MAX 256
 
 struct host {
 	char kernel[HOST_TEXT_MAX];  /* uname release */
@@ -21,19 +20,6 @@ struct host {
 	uint64_t host_memory_bytes; /* MemTotal */
 };
 
-struct mount {
-	char fs[HOST_TEXT_MAX];     /* ext4, nfs4, fuse.s3fs, tmpfs; "block device" for one */
-	char source[HOST_TEXT_MAX]; /* /dev/sda, server:/export */
-	char mount_point[HOST_OPTIONS_MAX];
-	char root[HOST_OPTIONS_MAX]; /* mountinfo's root: what part of the file system is mounted */
-	char options[HOST_OPTIONS_MAX]; /* mount and superblock options, joined by commas */
-	char device[HOST_TEXT_MAX];     /* kernel name: sda, dm-0, loop0 */
-	char scheduler[HOST_TEXT_MAX];  /* of its queue: none, mq-deadline, bfq */
-	uint64_t block_bytes;           /* the file system's block (statfs f_bsize) */
-	unsigned major, minor;          /* of the device, as in mountinfo */
-	bool on_kubelet_disk; /* shares its device with the file that lies at /etc/hosts in a pod */
-};
-
 /* PVCBENCH_NODE and PVCBENCH_CPUS ("2", "500m"), where set, win over what is found. */
 void host_read(struct host *host);
 
@@ -44,35 +30,13 @@ void host_read(struct host *host);
  */
 void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_root);
 
-/* The mount that holds path (an existing file or directory). */
-void mount_read(struct mount *mount, const char *path);
-
-/*
- * Find the line for path (absolute, resolved) on device major:minor in text of
- * /proc/self/mountinfo: the longest mount point that path lies below, of this
- * device if there is one, the later one of equals. Fills fs, source, mount_point,
- * root, options, major, minor. Whether there was one.
- */
-bool mount_find(struct mount *mount, FILE *mountinfo, const char *path, unsigned major,
-                unsigned minor);
-
-/* A mount on the node's own disk shared with other pods (EmptyDir, container fs, hostPath). */
-bool mount_is_node_local(const struct mount *mount);
-
-/* A file system whose files are memory, charged to the pod that writes them. */
-bool mount_is_memory(const struct mount *mount);
-
-/* The root file system of a container: layered, or any mounted at "/" in a pod. */
-bool mount_is_container_root(const struct mount *mount, bool in_pod);
-
 /* Whether the kubelet's environment is there. */
 bool host_in_pod(void);
 
-/*
- * An attribute of the queue of a block device (a partition has its disk's):
- * "scheduler", "logical_block_size". Empty where there is none.
- */
-char *host_read_queue(unsigned major, unsigned minor, const char *attribute, char *out,
-                      size_t size);
+/* The first line of a file without its end; empty when it cannot be read. Returns out. */
+char *host_read_line(const char *path, char *out, size_t size);
+
+/* Whether name (of n bytes) is one of the comma-separated names. */
+bool host_list_has(const char *names, const char *name, size_t n);
 
 #endif

@@ -6,6 +6,7 @@
 #include "io/target.h"
 
 #include "io/host.h"
+#include "io/mount.h"
 
 #include <assert.h>
 #include <dirent.h>

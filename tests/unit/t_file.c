@@ -1,4 +1,5 @@
-/* links: base/err.c io/file.c io/host.c */
+/* links: base/err.c io/file.c io/host.c io/mount.c
+ */
 /*
  * Negotiating direct I/O, and what may be opened at all.
  */

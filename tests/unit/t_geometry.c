@@ -1,4 +1,6 @@
-/* links: base/err.c base/units.c kinds/geometry.c io/target.c io/host.c io/file.c */
+/* links: base/err.c base/units.c io/file.c io/host.c io/mount.c io/target.c
+ * kinds/geometry.c
+ */
 /*
  * What fits: sizes against space, regions of jobs, depth against memory.
  */

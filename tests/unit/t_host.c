@@ -1,8 +1,12 @@
-/* links: base/err.c io/host.c */
+/* links: base/err.c io/host.c io/mount.c
+ */
 /*
  * The parsers of /proc and /sys on given text, and one look at this machine.
  */
 #include "io/host.h"
+#include "io/mount.h"
+
+#include <math.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,6 +181,8 @@ static void test_environment(void **state)
 	check_cpus("3", 3, true);
 	check_cpus("500m", 0.5, true);
 	check_cpus("0.25", 0.25, true);
+	check_cpus("inf", INFINITY, false);
+	check_cpus("infm", INFINITY, false);
 	check_cpus("", 0, false);
 	check_cpus("-2", -2, false);
 	check_cpus("77x", 77, false);
@@ -316,7 +322,7 @@ static void test_queue_of_no_device(void **state)
 	char text[32] = "x";
 
 	(void)state;
-	assert_string_equal(host_read_queue(0, 4711, "scheduler", text, sizeof(text)), "");
+	assert_string_equal(mount_read_queue(0, 4711, "scheduler", text, sizeof(text)), "");
 }
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_work_dir, remove_work_dir)
