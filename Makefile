@@ -33,8 +33,8 @@ SOURCES := \
 	measure/hist.c measure/stats.c \
 	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
 	out/progress.c out/remark.c out/table.c out/text.c \
-	plan.c plan_override.c plan_scope.c plan_value.c plan_yaml.c result.c run.c verdict.c \
-	yaml_tree.c
+	plan.c plan_check.c plan_override.c plan_scope.c plan_value.c plan_yaml.c result.c run.c \
+	verdict.c yaml_tree.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PLANS    := $(sort $(filter-out %/kustomization.yaml,$(wildcard manifests/plans/*.yaml)))

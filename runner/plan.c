@@ -1,7 +1,7 @@
 /*
- * The field table is the plan's language: plan_yaml.c reads by it, docs/plan.md and
+ * The field table is the plan's language: plan_value.c reads by it, docs/plan.md and
  * docs/plan.schema.json are printed from it. What single values cannot show, two keys
- * that exclude each other, stands in the table of rules at the end.
+ * that exclude each other, stands in plan_check.c.
  */
 #include "plan.h"
 
@@ -44,11 +44,10 @@ static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "nu
 static bool parse_with_suffix(const char *text, const char *suffix, uint64_t max, uint64_t *value)
 {
 	size_t length = strspn(text, "0123456789");
-	char *end;
 
 	if (!length || length > 4 || strcmp(text + length, suffix) != 0)
 		return false;
-	*value = strtoull(text, &end, 10);
+	*value = strtoull(text, NULL, 10);
 	return *value >= 1 && *value <= max;
 }
 
@@ -160,16 +159,14 @@ const struct field plan_fields[] = {
          .type = FIELD_STRING,
          TEXT(filename),
          .help = "An existing file to use in place of our own, relative to the target or absolute. "
-                 "It "
-                 "is never laid out and never removed; writing to it needs `destroy: true`."},
+                 "It is never laid out and never removed; writing to it needs `destroy: true`."},
         {.name = "rw",
          .type = FIELD_CHOICE,
          AT(rw),
          .choices = rw_choices,
          .default_text = "read",
          .help = "The pattern: sequential `read`, `write`, `rw` (mixed; also `readwrite`), or at "
-                 "random "
-                 "offsets `randread`, `randwrite`, `randrw`."},
+                 "random offsets `randread`, `randwrite`, `randrw`."},
         {.name = "rwmixread",
          .type = FIELD_UINT,
          AT(rwmixread),
@@ -206,8 +203,7 @@ const struct field plan_fields[] = {
          .allowed = "512B to 1PiB, 1% to 100% of the free space, 1xmem to 64xmem",
          .default_text = "10GiB",
          .help = "Bytes of the file that a job works on, from `offset` on; `N%` of the free space "
-                 "or "
-                 "`Nxmem`, N times the memory. Shrunk to what the volume holds, which is said."},
+                 "or `Nxmem`, N times the memory. Shrunk to what the volume holds, which is said."},
         {.name = "offset",
          .type = FIELD_SIZE,
          AT(offset),
@@ -220,9 +216,8 @@ const struct field plan_fields[] = {
          .max = SIZE_MAX_BYTES,
          .default_text = "0",
          .help = "Job number j (from 0) starts at `offset` + j times this in the file that the "
-                 "jobs "
-                 "share. Without effect under `file_per_job`, where each starts at `offset` of its "
-                 "own."},
+                 "jobs share. Without effect under `file_per_job`, where each starts at `offset` "
+                 "of its own."},
         {.name = "file_per_job",
          .type = FIELD_BOOL,
          AT(file_per_job),
@@ -265,17 +260,15 @@ const struct field plan_fields[] = {
          .allowed = "auto, io_uring, libaio, psync, null",
          .default_text = "auto",
          .help = "How requests reach the kernel. `auto` takes io_uring, else libaio, else psync, "
-                 "by "
-                 "trying; a name is a demand, and the test fails where it is refused. `null` moves "
-                 "nothing: it shows the cost of the program itself."},
+                 "by trying; a name is a demand, and the test fails where it is refused. `null` "
+                 "moves nothing: it shows the cost of the program itself."},
         {.name = "direct",
          .type = FIELD_CHOICE,
          AT(direct),
          .choices = direct_choices,
          .default_text = "auto",
          .help = "Past the page cache (O_DIRECT). `auto` falls back to buffered where that is "
-                 "refused, "
-                 "and says so; `true` is a demand; `false` measures with the page cache."},
+                 "refused, and says so; `true` is a demand; `false` measures with the page cache."},
         {.name = "fsync",
          .type = FIELD_UINT,
          AT(fsync),
@@ -328,15 +321,13 @@ const struct field plan_fields[] = {
          .allowed = "uniform, zipf:THETA with THETA above 0, at most 10 and not 1",
          .default_text = "uniform",
          .help = "How random offsets spread: `uniform` (fio: random), or `zipf:THETA`, few places "
-                 "hit "
-                 "often (`zipf` alone: 1.1)."},
+                 "hit often (`zipf` alone: 1.1)."},
         {.name = "randommap",
          .type = FIELD_BOOL,
          AT(randommap),
          .default_text = "false",
          .help = "Each block once per pass in random order, as fio does unless norandommap. "
-                 "Otherwise "
-                 "offsets are drawn with replacement."},
+                 "Otherwise offsets are drawn with replacement."},
         {.name = "randseed",
          .type = FIELD_UINT,
          AT(randseed),
@@ -355,18 +346,16 @@ const struct field plan_fields[] = {
          .choices = layout_choices,
          .default_text = "full",
          .help = "`full`: the file is written and synced before the test, so that reads find data "
-                 "and "
-                 "writes overwrite. `none`: writes go to fresh space, which is often slower and "
-                 "said; reads only "
-                 "of a device (below /dev) or a `filename`, which hold something anyway."},
+                 "and writes overwrite. `none`: writes go to fresh space, which is often slower "
+                 "and said; reads only of a device (below /dev) or a `filename`, which hold "
+                 "something anyway."},
         {.name = "layout_time",
          .type = FIELD_TIME,
          AT(layout_time_ns),
          .max = TIME_MAX_NS,
          .default_text = "0",
          .help = "Limit of the layout; then the test goes on with the part that is there, and says "
-                 "so. "
-                 "0: no limit."},
+                 "so. 0: no limit."},
         {.name = "repeat",
          .type = FIELD_UINT,
          AT(repeat),
@@ -390,8 +379,7 @@ const struct field plan_fields[] = {
          AT(container_fs),
          .default_text = "false",
          .help = "A target on the container's own root file system, which the node's disk holds, "
-                 "is "
-                 "refused without it."},
+                 "is refused without it."},
         {.name = "expect",
          .type = FIELD_CUSTOM,
          .offset = 0,
@@ -438,113 +426,6 @@ const struct plan_builtin *plan_builtin_find(const char *name)
 		if (!strcmp(builtin->name, name))
 			return builtin;
 	return NULL;
-}
-
-static bool has_two_rates(const struct test *test)
-{
-	return test->rate && test->rate_iops;
-}
-
-static bool pauses_with_rate(const struct test *test)
-{
-	return test->thinktime_ns && (test->rate || test->rate_iops);
-}
-
-static bool has_two_amounts(const struct test *test)
-{
-	return test->loops && test->io_size;
-}
-
-static bool is_smaller_than_block(const struct test *test)
-{
-	return test->size.unit == SIZE_BYTES && test->size.value < test->bs;
-}
-
-static bool does_less_than_block(const struct test *test)
-{
-	return test->io_size && test->io_size < test->bs;
-}
-
-static bool splits_named_file(const struct test *test)
-{
-	return test->filename[0] && test->file_per_job;
-}
-
-/* A device holds something to read whether we wrote it or not. */
-static bool reads_nothing_laid_out(const struct test *test)
-{
-	bool is_ours = !test->filename[0] && strncmp(test->target, "/dev/", 5) != 0;
-
-	return test->layout == LAYOUT_NONE && is_ours && plan_reads(test);
-}
-
-static bool spreads_sequence(const struct test *test)
-{
-	return !plan_random(test) && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
-}
-
-static bool maps_sequence(const struct test *test)
-{
-	return !plan_random(test) && test->randommap;
-}
-
-static bool maps_zipf(const struct test *test)
-{
-	return test->randommap && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
-}
-
-static bool expects_of(const struct test *test, enum expect_subject subject)
-{
-	for (unsigned i = 0; i < test->n_expect; i++)
-		if (test->expect[i].subject == (int)subject)
-			return true;
-	return false;
-}
-
-static bool expects_no_reads(const struct test *test)
-{
-	return expects_of(test, EXPECT_READ) && !plan_reads(test);
-}
-
-static bool expects_no_writes(const struct test *test)
-{
-	return expects_of(test, EXPECT_WRITE) && !plan_writes(test);
-}
-
-static bool expects_no_syncs(const struct test *test)
-{
-	bool syncs = test->fsync || test->fdatasync || test->end_fsync;
-
-	return expects_of(test, EXPECT_SYNC) && !(syncs && plan_writes(test));
-}
-
-static const struct rule {
-	bool (*broken)(const struct test *test);
-	const char *text;
-} rules[] = {
-        {has_two_rates, "rate and rate_iops exclude each other"},
-        {pauses_with_rate, "thinktime contradicts rate and rate_iops: the rate sets the pauses"},
-        {has_two_amounts, "loops and io_size exclude each other"},
-        {is_smaller_than_block, "size is smaller than bs"},
-        {does_less_than_block, "io_size is smaller than bs"},
-        {splits_named_file, "filename names one file, file_per_job wants several"},
-        {reads_nothing_laid_out,
-         "layout: none leaves nothing to read (allowed: on writes and devices)"},
-        {spreads_sequence, "random_distribution has no meaning for a sequential rw"},
-        {maps_sequence, "randommap has no meaning for a sequential rw"},
-        {maps_zipf, "randommap contradicts random_distribution: zipf hits places again"},
-        {expects_no_reads, "expect asks about reads, but rw only writes"},
-        {expects_no_writes, "expect asks about writes, but rw only reads"},
-        {expects_no_syncs, "expect asks about syncs, but there are none (set fsync, fdatasync or "
-                           "end_fsync on a test that writes)"},
-};
-
-int plan_check_test(const struct test *test, struct err *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		if (rules[i].broken(test))
-			return err_set(err, ERR_PLAN, "test '%s': %s", test->name, rules[i].text);
-	return 0;
 }
 
 void plan_destroy(struct plan *plan)

@@ -1,0 +1,113 @@
+/*
+ * What contradicts itself within a test: a rule is a condition that breaks it and a text.
+ */
+#include <string.h>
+
+#include "plan.h"
+
+static bool has_two_rates(const struct test *test)
+{
+	return test->rate && test->rate_iops;
+}
+
+static bool pauses_with_rate(const struct test *test)
+{
+	return test->thinktime_ns && (test->rate || test->rate_iops);
+}
+
+static bool has_two_amounts(const struct test *test)
+{
+	return test->loops && test->io_size;
+}
+
+static bool is_smaller_than_block(const struct test *test)
+{
+	return test->size.unit == SIZE_BYTES && test->size.value < test->bs;
+}
+
+static bool does_less_than_block(const struct test *test)
+{
+	return test->io_size && test->io_size < test->bs;
+}
+
+static bool splits_named_file(const struct test *test)
+{
+	return test->filename[0] && test->file_per_job;
+}
+
+/* A device holds something to read whether we wrote it or not. */
+static bool reads_nothing_laid_out(const struct test *test)
+{
+	bool is_ours = !test->filename[0] && strncmp(test->target, "/dev/", 5) != 0;
+
+	return test->layout == LAYOUT_NONE && is_ours && plan_reads(test);
+}
+
+static bool spreads_sequence(const struct test *test)
+{
+	return !plan_random(test) && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
+}
+
+static bool maps_sequence(const struct test *test)
+{
+	return !plan_random(test) && test->randommap;
+}
+
+static bool maps_zipf(const struct test *test)
+{
+	return test->randommap && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
+}
+
+static bool expects_of(const struct test *test, enum expect_subject subject)
+{
+	for (unsigned i = 0; i < test->n_expect; i++)
+		if (test->expect[i].subject == (int)subject)
+			return true;
+	return false;
+}
+
+static bool expects_no_reads(const struct test *test)
+{
+	return expects_of(test, EXPECT_READ) && !plan_reads(test);
+}
+
+static bool expects_no_writes(const struct test *test)
+{
+	return expects_of(test, EXPECT_WRITE) && !plan_writes(test);
+}
+
+static bool expects_no_syncs(const struct test *test)
+{
+	bool syncs = test->fsync || test->fdatasync || test->end_fsync;
+
+	return expects_of(test, EXPECT_SYNC) && !(syncs && plan_writes(test));
+}
+
+static const struct rule {
+	bool (*broken)(const struct test *test);
+	const char *text;
+} rules[] = {
+        {has_two_rates, "rate and rate_iops exclude each other"},
+        {pauses_with_rate, "thinktime contradicts rate and rate_iops: the rate sets the pauses"},
+        {has_two_amounts, "loops and io_size exclude each other"},
+        {is_smaller_than_block, "size is smaller than bs"},
+        {does_less_than_block, "io_size is smaller than bs"},
+        {splits_named_file, "filename names one file, file_per_job wants several"},
+        {reads_nothing_laid_out,
+         "layout: none leaves nothing to read (allowed: on writes and devices)"},
+        {spreads_sequence, "random_distribution has no meaning for a sequential rw"},
+        {maps_sequence, "randommap has no meaning for a sequential rw"},
+        {maps_zipf, "randommap contradicts random_distribution: zipf hits places again"},
+        {expects_no_reads, "expect asks about reads, but rw only writes"},
+        {expects_no_writes, "expect asks about writes, but rw only reads"},
+        {expects_no_syncs, "expect asks about syncs, but there are none (set fsync, fdatasync or "
+                           "end_fsync on a test that writes)"},
+};
+
+int plan_check_test(const struct test *test, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].broken(test))
+			return err_set(err, ERR_PLAN, "test '%s': %s", test->name, rules[i].text);
+	return 0;
+}
