@@ -54,7 +54,7 @@ struct test_result {
 	char direct_reason[RESULT_TEXT_MAX];
 	uint64_t size_asked, size;        /* bytes per file */
 	uint64_t runtime_ns;              /* the window that rates refer to */
-	uint64_t randseed;                /* of offsets and data; below 2^53 */
+	uint64_t randseed;                /* of offsets and data; 0: not drawn yet */
 	uint64_t layout_bytes, layout_ns; /* shown, never counted */
 	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
 	unsigned n_concessions;

@@ -186,6 +186,7 @@ static const struct member test_members[] = {
         {"fsync", KNOWN_AT(struct test_result, fsync)},
         {"fdatasync", KNOWN_AT(struct test_result, fdatasync)},
         {"rate_iops", KNOWN_AT(struct test_result, rate_iops)},
+        {"randseed", KNOWN_AT(struct test_result, randseed)},
         {"size_asked", KNOWN_AT(struct test_result, size_asked)},
         {"size", KNOWN_AT(struct test_result, size)},
         {"ramp_time_ns", UINT_AT(struct test_result, ramp_time_ns)},

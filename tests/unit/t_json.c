@@ -111,6 +111,7 @@ static void fill_test(struct test_result *tr)
 	tr->fsync = 32;
 	tr->fdatasync = 33;
 	tr->rate_iops = 1234567890123;
+	tr->randseed = UINT64_MAX;
 	tr->layout_bytes = tr->size;
 	tr->layout_ns = 5 * S + 1;
 	tr->runtime_ns = 60 * S + 1;
@@ -162,6 +163,7 @@ static void test_round_trip(void **unused)
 		assert_int_equal(a->exit_class, b->exit_class);
 		assert_int_equal(a->sync, b->sync);
 		assert_int_equal(a->rate_iops, b->rate_iops);
+		assert_int_equal(a->randseed, b->randseed);
 		assert_int_equal(a->n_concessions, b->n_concessions);
 		assert_true(isnan(b->expect[1].value));
 		assert_int_equal(a->direct, b->direct);
