@@ -5,8 +5,6 @@
  */
 #include "expect.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -49,15 +47,10 @@ static bool find_word(const struct word *words, const char *text, int *value)
 	return false;
 }
 
-/* "99.9" of "p99.9": digits and one point, more than 0 and at most 100. */
+/* "99.9" of "p99.9". */
 static bool parse_percentile(const char *text, double *percentile)
 {
-	char *end;
-
-	if (!isdigit((unsigned char)*text) || strspn(text, "0123456789.") != strlen(text))
-		return false;
-	*percentile = strtod(text, &end);
-	return !*end && *percentile > 0 && *percentile <= 100;
+	return units_parse_decimal(text, percentile) && *percentile > 0 && *percentile <= 100;
 }
 
 static int parse_metric(struct expect *expect, const char *metric, struct err *err)

@@ -69,15 +69,10 @@ static int parse_size(void *slot, const char *text, struct err *err)
 	return 0;
 }
 
-/* Digits and a point, nothing that only strtod would take. */
 static bool parse_theta(const char *text, double *theta)
 {
-	char *end;
-
-	if (!isdigit((unsigned char)*text) || strspn(text, "0123456789.") != strlen(text))
-		return false;
-	*theta = strtod(text, &end);
-	return !*end && *theta > 0 && *theta <= THETA_MAX && fabs(*theta - 1) > 1e-9;
+	return units_parse_decimal(text, theta) && *theta > 0 && *theta <= THETA_MAX &&
+	       fabs(*theta - 1) > 1e-9;
 }
 
 static int parse_distribution(void *slot, const char *text, struct err *err)

@@ -16,31 +16,33 @@ static void format(char *out, size_t size, const char *fmt, va_list args)
 		snprintf(out, size, "%s", fmt);
 }
 
-int err_set(struct err *err, enum err_class class, const char *fmt, ...)
+static void set(struct err *err, enum err_class class, int errnum, const char *fmt, va_list args)
 {
 	char text[ERR_TEXT_MAX];
+
+	format(text, sizeof(text), fmt, args);
+	memcpy(err->text, text, sizeof(text));
+	err->class = class;
+	err->errnum = errnum;
+}
+
+int err_set(struct err *err, enum err_class class, const char *fmt, ...)
+{
 	va_list args;
 
 	va_start(args, fmt);
-	format(text, sizeof(text), fmt, args);
+	set(err, class, 0, fmt, args);
 	va_end(args);
-	memcpy(err->text, text, sizeof(text));
-	err->class = class;
-	err->errnum = 0;
 	return -1;
 }
 
 int err_sys(struct err *err, enum err_class class, int errnum, const char *fmt, ...)
 {
-	char text[ERR_TEXT_MAX];
 	va_list args;
 
 	va_start(args, fmt);
-	format(text, sizeof(text), fmt, args);
+	set(err, class, errnum, fmt, args);
 	va_end(args);
-	memcpy(err->text, text, sizeof(text));
-	err->class = class;
-	err->errnum = errnum;
 	return err_append(err, ": %s", err_words(errnum));
 }
 

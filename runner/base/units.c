@@ -143,6 +143,16 @@ int units_parse_count(const char *text, uint64_t *n, struct err *err)
 	return 0;
 }
 
+bool units_parse_decimal(const char *text, double *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text) || strspn(text, "0123456789.") != strlen(text))
+		return false;
+	*value = strtod(text, &end);
+	return !*end;
+}
+
 /*
  * fio 3.33's num2str for four digits. Digits are kept up to 9999; beyond, the number is
  * divided until it fits and as many decimals are added as leave three digits. Both

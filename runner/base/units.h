@@ -18,6 +18,9 @@ int units_parse_size(const char *text, uint64_t *bytes, struct err *err);
 int units_parse_time(const char *text, uint64_t *ns, struct err *err);
 int units_parse_count(const char *text, uint64_t *n, struct err *err);
 
+/* Digits and at most one point, which is less than all that strtod takes; false for other text. */
+bool units_parse_decimal(const char *text, double *value);
+
 /*
  * All formatters write at most UNITS_TEXT_MAX bytes with the final NUL to out
  * and return out.

@@ -332,13 +332,28 @@ static void test_round_trip(void **state)
 	}
 }
 
+static void test_decimal(void **state)
+{
+	static const char *const bad[] = {"",    ".",   ".5",    "-1",  "+1",
+	                                  "1e3", "0x1", "1.2.3", "inf", " 1"};
+	double value;
+
+	(void)state;
+	assert_true(units_parse_decimal("99.9", &value) && value == 99.9);
+	assert_true(units_parse_decimal("0", &value) && value == 0);
+	assert_true(units_parse_decimal("7.", &value) && value == 7);
+	for (unsigned i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(units_parse_decimal(bad[i], &value));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_times),
-	        cmocka_unit_test(test_counts),          cmocka_unit_test(test_rates_as_fio),
-	        cmocka_unit_test(test_rates_are_whole), cmocka_unit_test(test_format_size),
-	        cmocka_unit_test(test_format_time),     cmocka_unit_test(test_round_trip),
+	        cmocka_unit_test(test_decimal),      cmocka_unit_test(test_sizes),
+	        cmocka_unit_test(test_times),        cmocka_unit_test(test_counts),
+	        cmocka_unit_test(test_rates_as_fio), cmocka_unit_test(test_rates_are_whole),
+	        cmocka_unit_test(test_format_size),  cmocka_unit_test(test_format_time),
+	        cmocka_unit_test(test_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
