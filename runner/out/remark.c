@@ -2,22 +2,36 @@
  * Tests of a plan mostly have the same to say: each remark is a line once, at the first
  * test that says it, with the names of those that do (or, if fewer, of those that do not).
  */
+#include <limits.h>
 #include <string.h>
 
 #include "out/summary.h"
 
-#define REMARKS_MAX 64 /* different ones of a kind; no plan that a person wrote has more */
+#define NOWHERE UINT_MAX
+
+/* The index-th remark into text; false where there is none. */
+static bool get(const struct test_result *tr, remark_fn *remark, unsigned index,
+                char text[REMARK_MAX])
+{
+	*text = '\0';
+	remark(tr, index, text, REMARK_MAX);
+	return *text;
+}
+
+/* The place at which a test says this. */
+static unsigned find(const struct test_result *tr, remark_fn *remark, const char *text)
+{
+	char other[REMARK_MAX];
+
+	for (unsigned index = 0; get(tr, remark, index, other); index++)
+		if (!strcmp(other, text))
+			return index;
+	return NOWHERE;
+}
 
 static bool says(const struct test_result *tr, remark_fn *remark, const char *text)
 {
-	for (unsigned index = 0;; index++) {
-		char other[REMARK_MAX];
-
-		*other = '\0';
-		remark(tr, index, other, sizeof(other));
-		if (!*other || !strcmp(other, text))
-			return *other;
-	}
+	return find(tr, remark, text) != NOWHERE;
 }
 
 /* " (read-iops, mixed)" or " (all but mixed)": who says this; nothing where all do. */
@@ -42,37 +56,24 @@ static void write_who(FILE *out, const struct result *result, remark_fn *remark,
 	fputc(')', out);
 }
 
-/* Whether one of the tests before the i-th says this, or the i-th itself before its index-th. */
-static bool said_before(const struct result *result, remark_fn *remark, const char *text,
-                        unsigned i, unsigned index)
+/* Whether the index-th remark of the i-th test is said here for the first time. */
+static bool is_new(const struct result *result, remark_fn *remark, const char *text, unsigned i,
+                   unsigned index)
 {
 	for (unsigned j = 0; j < i; j++)
 		if (says(&result->tests[j], remark, text))
-			return true;
-	for (unsigned k = 0; k < index; k++) {
-		char other[REMARK_MAX];
-
-		*other = '\0';
-		remark(&result->tests[i], k, other, sizeof(other));
-		if (!strcmp(other, text))
-			return true;
-	}
-	return false;
+			return false;
+	return find(&result->tests[i], remark, text) == index;
 }
 
 void remarks_write(FILE *out, const struct result *result, const char *title, remark_fn *remark)
 {
 	unsigned lines = 0;
+	char text[REMARK_MAX];
 
 	for (unsigned i = 0; i < result->n_tests; i++) {
-		for (unsigned index = 0;; index++) {
-			char text[REMARK_MAX];
-
-			*text = '\0';
-			remark(&result->tests[i], index, text, sizeof(text));
-			if (!*text)
-				break;
-			if (said_before(result, remark, text, i, index))
+		for (unsigned index = 0; get(&result->tests[i], remark, index, text); index++) {
+			if (!is_new(result, remark, text, i, index))
 				continue;
 			if (lines++ == REMARKS_MAX) {
 				fprintf(out, "%sand more: the JSON has all\n", title);
