@@ -108,6 +108,11 @@ static inline bool plan_rw_writes(int rw)
 	return rw != RW_READ && rw != RW_RANDREAD;
 }
 
+static inline bool plan_rw_mixes(int rw)
+{
+	return plan_rw_reads(rw) && plan_rw_writes(rw);
+}
+
 bool plan_reads(const struct test *test);  /* read, randread, rw, randrw */
 bool plan_writes(const struct test *test); /* write, randwrite, rw, randrw */
 bool plan_random(const struct test *test);

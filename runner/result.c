@@ -6,6 +6,31 @@
 #include <stdarg.h>
 #include <string.h>
 
+static void describe_offsets(struct test_result *tr, const struct test *test)
+{
+	const struct plan_distribution *d = &test->random_distribution;
+
+	if (!plan_random(test))
+		return;
+	if (d->shape == DISTRIBUTION_ZIPF)
+		snprintf(tr->random_distribution, sizeof(tr->random_distribution), "zipf:%.15g",
+		         d->theta);
+	else
+		snprintf(tr->random_distribution, sizeof(tr->random_distribution), "uniform");
+	tr->randommap = test->randommap;
+}
+
+/* Syncs come after writes; a test that only reads has none, whatever the plan's top says. */
+static void describe_syncs(struct test_result *tr, const struct test *test)
+{
+	tr->sync = test->sync;
+	if (!plan_writes(test))
+		return;
+	tr->fsync = test->fsync;
+	tr->fdatasync = test->fdatasync;
+	tr->end_fsync = test->end_fsync;
+}
+
 void test_result_init(struct test_result *tr, const struct test *test)
 {
 	memset(tr, 0, sizeof(*tr));
@@ -17,15 +42,24 @@ void test_result_init(struct test_result *tr, const struct test *test)
 	tr->bs = test->bs;
 	tr->iodepth = test->iodepth;
 	tr->numjobs = test->numjobs;
-	tr->rwmixread = test->rwmixread;
-	tr->sync = test->sync;
-	tr->fsync = test->fsync;
-	tr->fdatasync = test->fdatasync;
+	tr->rwmixread = plan_rw_mixes(test->rw) ? test->rwmixread : 0;
+	tr->rate_iops = test->rate_iops * test->numjobs;
+	tr->rate = test->rate * test->numjobs;
+	tr->thinktime_ns = test->thinktime_ns;
+	describe_offsets(tr, test);
+	tr->buffer = test->buffer;
+	snprintf(tr->filename, sizeof(tr->filename), "%s", test->filename);
+	tr->file_per_job = test->file_per_job;
+	describe_syncs(tr, test);
+	tr->layout = test->filename[0] ? LAYOUT_NONE : test->layout;
+	tr->loops = test->loops;
+	tr->io_size = test->io_size;
+	tr->offset = test->offset;
+	tr->offset_increment = test->offset_increment;
 	if (!test->loops && !test->io_size) {
 		tr->ramp_time_ns = test->ramp_time_ns;
 		tr->runtime_asked_ns = test->runtime_ns;
 	}
-	tr->rate_iops = test->rate_iops * test->numjobs;
 }
 
 void test_result_concede(struct test_result *tr, const char *fmt, ...)

@@ -41,18 +41,29 @@ struct test_result {
 	/* As planned. */
 	int rw; /* enum plan_rw */
 	uint64_t bs, iodepth, numjobs;
-	uint64_t rwmixread;                      /* percent */
-	int sync;                                /* enum plan_sync */
-	uint64_t fsync, fdatasync;               /* after this many writes; 0: never */
+	uint64_t rwmixread;           /* percent; of rw and randrw */
+	uint64_t rate_iops, rate;     /* open loop: requests or bytes a second over all jobs */
+	uint64_t thinktime_ns;        /* after each request of a job */
+	char random_distribution[32]; /* "uniform", "zipf:1.2"; "": sequential */
+	bool randommap;               /* every block once a pass */
+	int buffer;                   /* enum plan_buffer */
+	char filename[PLAN_PATH_MAX]; /* "": a file of our own, or the device */
+	bool file_per_job;
+	int sync;                  /* enum plan_sync */
+	uint64_t fsync, fdatasync; /* after this many writes; 0: never */
+	bool end_fsync;
+	int layout;              /* enum plan_layout; none of a filename */
+	uint64_t loops, io_size; /* the amount that bounds the test; 0: not this one */
 	uint64_t ramp_time_ns, runtime_asked_ns; /* 0 where an amount bounds the test */
-	uint64_t rate_iops; /* open loop: asked per second over all jobs; 0: closed loop */
 
 	/* As it was done. */
 	char ioengine[32];
 	char ioengine_reason[RESULT_TEXT_MAX];
 	bool direct;
 	char direct_reason[RESULT_TEXT_MAX];
-	uint64_t size_asked, size;        /* bytes per file */
+	uint64_t size_asked, size; /* bytes per file */
+	uint64_t offset, offset_increment;
+	bool first_write;                 /* to a file of our own that was not laid out */
 	uint64_t runtime_ns;              /* the window that rates refer to */
 	uint64_t randseed;                /* of offsets and data; 0: not drawn yet */
 	uint64_t layout_bytes, layout_ns; /* shown, never counted */

@@ -147,6 +147,10 @@ static void describe(const struct block *b)
 	tr->iodepth = b->geometry.iodepth;
 	tr->size_asked = b->geometry.size_asked;
 	tr->size = b->geometry.size;
+	tr->offset = b->geometry.offset;
+	tr->offset_increment = b->geometry.increment;
+	tr->first_write =
+	        block_own_file(b->test) && !b->env->target->is_block && !block_lays_out(b->test);
 	snprintf(tr->ioengine, sizeof(tr->ioengine), "%s", b->choice.engine->name);
 	snprintf(tr->ioengine_reason, sizeof(tr->ioengine_reason), "%s", b->choice.reason);
 	tr->direct = b->files[0].direct;

@@ -2,9 +2,14 @@
  * What was measured on, and how: first what is the same for the whole run, then what the
  * tests may differ in.
  */
+#include <stdarg.h>
+#include <string.h>
+
 #include "base/units.h"
 #include "out/summary.h"
 #include "out/text.h"
+
+#define SEEDS_WIDTH 80 /* of the text on a line */
 
 static const char *size_or_unknown(uint64_t bytes, char *out)
 {
@@ -56,14 +61,76 @@ static void remark_layout(const struct test_result *tr, unsigned index, char *ou
 {
 	char bytes[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX];
 
-	if (!index && tr->layout_bytes)
+	if (index)
+		return;
+	if (tr->first_write)
+		text_append(out, size, "none: first write, the file was not laid out");
+	else if (tr->layout_bytes)
 		text_append(out, size, "%s written in %s, not counted",
 		            units_format_size(tr->layout_bytes, bytes),
 		            units_format_time(tr->layout_ns, time));
 }
 
-/* What makes a test other than a closed loop of plain requests. */
-static void remark_load(const struct test_result *tr, unsigned index, char *out, size_t size)
+/* ---- what makes a test other than a closed loop of plain requests ---- */
+
+typedef void phrase_fn(const struct test_result *tr, char *out, size_t size);
+
+/* A part of a remark: a comma stands before it unless it is the first. */
+static void PRINTF_LIKE(3, 4) say(char *out, size_t size, const char *fmt, ...)
+{
+	char phrase[REMARK_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(phrase, sizeof(phrase), fmt, args);
+	va_end(args);
+	text_append(out, size, "%s%s", *out ? ", " : "", phrase);
+}
+
+static void phrase_mix(const struct test_result *tr, char *out, size_t size)
+{
+	if (plan_rw_mixes(tr->rw))
+		say(out, size, "%llu%% of the requests read", (unsigned long long)tr->rwmixread);
+}
+
+static void phrase_rate(const struct test_result *tr, char *out, size_t size)
+{
+	char rate[UNITS_TEXT_MAX];
+
+	if (tr->rate_iops)
+		say(out, size, "open loop at %llu requests/s, latency from the due time",
+		    (unsigned long long)tr->rate_iops);
+	if (tr->rate)
+		say(out, size, "open loop at %s/s, latency from the due time",
+		    text_size(tr->rate, rate));
+}
+
+static void phrase_thinktime(const struct test_result *tr, char *out, size_t size)
+{
+	char rest[UNITS_TEXT_MAX];
+
+	if (tr->thinktime_ns)
+		say(out, size, "a rest of %s after each request",
+		    units_format_time(tr->thinktime_ns, rest));
+}
+
+static void phrase_offsets(const struct test_result *tr, char *out, size_t size)
+{
+	if (tr->random_distribution[0] && strcmp(tr->random_distribution, "uniform") != 0)
+		say(out, size, "random offsets by %s", tr->random_distribution);
+	if (tr->randommap)
+		say(out, size, "each block once a pass");
+}
+
+static void phrase_data(const struct test_result *tr, char *out, size_t size)
+{
+	bool written = plan_rw_writes(tr->rw) || tr->layout == LAYOUT_FULL;
+
+	if (tr->buffer == BUFFER_ZERO && written)
+		say(out, size, "data of zeros");
+}
+
+static void phrase_syncs(const struct test_result *tr, char *out, size_t size)
 {
 	static const char *const opened[] = {[SYNC_SYNC] = "O_SYNC", [SYNC_DSYNC] = "O_DSYNC"};
 	const struct {
@@ -71,29 +138,98 @@ static void remark_load(const struct test_result *tr, unsigned index, char *out,
 		uint64_t every;
 	} syncs[] = {{"fsync", tr->fsync}, {"fdatasync", tr->fdatasync}};
 
-	if (index)
-		return;
-	if (tr->rate_iops)
-		text_append(out, size, "open loop at %llu requests/s, latency from the due time",
-		            (unsigned long long)tr->rate_iops);
 	if (tr->sync != SYNC_NONE)
-		text_append(out, size, "%sfile opened %s", *out ? ", " : "", opened[tr->sync]);
+		say(out, size, "file opened %s", opened[tr->sync]);
 	for (unsigned i = 0; i < ARRAY_SIZE(syncs); i++) {
-		if (!syncs[i].every)
-			continue;
-		text_append(out, size, "%s%s after ", *out ? ", " : "", syncs[i].name);
 		if (syncs[i].every == 1)
-			text_append(out, size, "each write");
-		else
-			text_append(out, size, "every %llu writes",
-			            (unsigned long long)syncs[i].every);
+			say(out, size, "%s after each write", syncs[i].name);
+		else if (syncs[i].every)
+			say(out, size, "%s after every %llu writes", syncs[i].name,
+			    (unsigned long long)syncs[i].every);
 	}
+	if (tr->end_fsync)
+		say(out, size, "fsync at the end");
+}
+
+static void phrase_amount(const struct test_result *tr, char *out, size_t size)
+{
+	char amount[UNITS_TEXT_MAX];
+
+	if (tr->loops)
+		say(out, size, "%llu pass%s over the size", (unsigned long long)tr->loops,
+		    tr->loops == 1 ? "" : "es");
+	if (tr->io_size)
+		say(out, size, "%s by each job", text_size(tr->io_size, amount));
+}
+
+static void phrase_place(const struct test_result *tr, char *out, size_t size)
+{
+	char offset[UNITS_TEXT_MAX];
+
+	if (tr->filename[0])
+		say(out, size, "file '%s'", tr->filename);
+	if (tr->file_per_job && tr->numjobs > 1)
+		say(out, size, "a file for each job");
+	if (tr->offset)
+		say(out, size, "from offset %s on", text_size(tr->offset, offset));
+	if (tr->offset_increment && tr->numjobs > 1 && !tr->file_per_job)
+		say(out, size, "each job %s further", text_size(tr->offset_increment, offset));
+}
+
+static void remark_load(const struct test_result *tr, unsigned index, char *out, size_t size)
+{
+	static phrase_fn *const phrases[] = {
+	        phrase_mix,  phrase_rate,  phrase_thinktime, phrase_offsets,
+	        phrase_data, phrase_syncs, phrase_place,     phrase_amount,
+	};
+
+	for (unsigned i = 0; !index && i < ARRAY_SIZE(phrases); i++)
+		phrases[i](tr, out, size);
 }
 
 static void remark_concession(const struct test_result *tr, unsigned index, char *out, size_t size)
 {
 	if (index < tr->n_concessions)
 		text_append(out, size, "%s", tr->concessions[index]);
+}
+
+/*
+ * Mostly each test has a seed of its own, so these go side by side: many tests would take
+ * many lines.
+ */
+static void write_seeds(FILE *out, const struct result *result)
+{
+	static const char title[] = "  randseed       ", further[] = "                 ";
+	unsigned written = 0;
+	size_t column = 0;
+
+	for (unsigned i = 0; i < result->n_tests; i++) {
+		const struct test_result *tr = &result->tests[i];
+		char seed[PLAN_NAME_MAX + 32];
+		size_t length;
+
+		if (!tr->randseed)
+			continue;
+		if (written++ == REMARKS_MAX) {
+			fputs(", and more: the JSON has all", out);
+			break;
+		}
+		length = (size_t)snprintf(seed, sizeof(seed), "%s %llu", tr->name,
+		                          (unsigned long long)tr->randseed);
+		if (column && column + length > SEEDS_WIDTH)
+			column = 0;
+		fprintf(out, "%s%s%s",
+		        column        ? ", "
+		        : written > 1 ? ",\n"
+		                      : "",
+		        column        ? ""
+		        : written > 1 ? further
+		                      : title,
+		        seed);
+		column += length + 2;
+	}
+	if (written)
+		fputc('\n', out);
 }
 
 static void write_target(FILE *out, const struct conditions *c)
@@ -139,6 +275,7 @@ void conditions_write(FILE *out, const struct result *result)
 	remarks_write(out, result, "  engine         ", remark_engine);
 	remarks_write(out, result, "  O_DIRECT       ", remark_direct);
 	remarks_write(out, result, "  load           ", remark_load);
+	write_seeds(out, result);
 	remarks_write(out, result, "  layout         ", remark_layout);
 	remarks_write(out, result, "  window         ", remark_window);
 	remarks_write(out, result, "  concession     ", remark_concession);

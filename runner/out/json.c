@@ -17,6 +17,8 @@
 static const char *const status_words[] = {"ok", "failed", "interrupted", NULL};
 static const char *const expect_words[] = {"pass", "fail", "not-judged", NULL};
 static const char *const sync_words[] = {"none", "sync", "dsync", NULL};
+static const char *const buffer_words[] = {"random", "zero", NULL};
+static const char *const layout_words[] = {"full", "none", NULL};
 static const char *const class_words[] = {"", "test", "plan", "target", "refused", NULL};
 
 /* Before a file was opened nothing is known about it. */
@@ -25,6 +27,13 @@ static bool was_opened(const void *object)
 	const struct test_result *tr = object;
 
 	return tr->ioengine[0];
+}
+
+static bool is_mixed(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return plan_rw_mixes(tr->rw);
 }
 
 static bool was_started(const void *object)
@@ -174,7 +183,7 @@ static const struct member test_members[] = {
         {"error", TEXT_AT(struct test_result, error)},
         {"error_class", CHOICE_AT(struct test_result, exit_class, class_words)},
         {"rw", CHOICE_AT(struct test_result, rw, plan_rw_names)},
-        {"rwmixread", UINT_AT(struct test_result, rwmixread)},
+        {"rwmixread", UINT_AT(struct test_result, rwmixread), .known = is_mixed},
         {"bs", UINT_AT(struct test_result, bs)},
         {"iodepth", UINT_AT(struct test_result, iodepth)},
         {"numjobs", UINT_AT(struct test_result, numjobs)},
@@ -185,13 +194,27 @@ static const struct member test_members[] = {
         {"open_sync", CHOICE_AT(struct test_result, sync, sync_words)},
         {"fsync", KNOWN_AT(struct test_result, fsync)},
         {"fdatasync", KNOWN_AT(struct test_result, fdatasync)},
+        {"end_fsync", BOOL_AT(struct test_result, end_fsync)},
         {"rate_iops", KNOWN_AT(struct test_result, rate_iops)},
+        {"rate", KNOWN_AT(struct test_result, rate)},
+        {"thinktime_ns", KNOWN_AT(struct test_result, thinktime_ns)},
+        {"random_distribution", TEXT_AT(struct test_result, random_distribution)},
+        {"randommap", BOOL_AT(struct test_result, randommap)},
         {"randseed", KNOWN_AT(struct test_result, randseed)},
+        {"buffer", CHOICE_AT(struct test_result, buffer, buffer_words)},
+        {"filename", TEXT_AT(struct test_result, filename)},
+        {"file_per_job", BOOL_AT(struct test_result, file_per_job)},
         {"size_asked", KNOWN_AT(struct test_result, size_asked)},
         {"size", KNOWN_AT(struct test_result, size)},
+        {"offset", UINT_AT(struct test_result, offset)},
+        {"offset_increment", UINT_AT(struct test_result, offset_increment)},
+        {"loops", KNOWN_AT(struct test_result, loops)},
+        {"io_size", KNOWN_AT(struct test_result, io_size)},
         {"ramp_time_ns", UINT_AT(struct test_result, ramp_time_ns)},
         {"runtime_asked_ns", UINT_AT(struct test_result, runtime_asked_ns)},
         {"runtime_ns", UINT_AT(struct test_result, runtime_ns)},
+        {"layout", CHOICE_AT(struct test_result, layout, layout_words)},
+        {"first_write", BOOL_AT(struct test_result, first_write)},
         {"layout_bytes", UINT_AT(struct test_result, layout_bytes)},
         {"layout_ns", UINT_AT(struct test_result, layout_ns)},
         {"concessions", LIST_AT(struct test_result, concessions, n_concessions)},

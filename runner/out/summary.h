@@ -11,7 +11,8 @@ static inline const char *or_unknown(const char *text)
 	return *text ? text : "unknown";
 }
 
-#define REMARK_MAX (RESULT_STATUS_TEXT_MAX + PLAN_NAME_MAX)
+#define REMARKS_MAX 64 /* different ones of a kind; no plan that a person wrote has more */
+#define REMARK_MAX  (RESULT_STATUS_TEXT_MAX + PLAN_NAME_MAX)
 
 /*
  * Writes the index-th thing that there is to say of a test behind what is in out[size];

@@ -111,6 +111,15 @@ static void fill_test(struct test_result *tr)
 	tr->fsync = 32;
 	tr->fdatasync = 33;
 	tr->rate_iops = 1234567890123;
+	tr->rate = 256 * (1ull << 50);
+	tr->thinktime_ns = 17;
+	snprintf(tr->random_distribution, sizeof(tr->random_distribution), "zipf:1.2");
+	tr->randommap = tr->file_per_job = tr->end_fsync = tr->first_write = true;
+	tr->buffer = BUFFER_ZERO;
+	tr->layout = LAYOUT_NONE;
+	snprintf(tr->filename, sizeof(tr->filename), "a \"file\"");
+	tr->offset = 512, tr->offset_increment = 1ull << 50;
+	tr->loops = 3, tr->io_size = 1ull << 50;
 	tr->randseed = UINT64_MAX;
 	tr->layout_bytes = tr->size;
 	tr->layout_ns = 5 * S + 1;
@@ -124,6 +133,29 @@ static void fill_test(struct test_result *tr)
 	tr->n_verdicts = 2;
 	tr->verdicts[0] = (struct verdict){"errors", 16, "16 requests failed"};
 	tr->verdicts[1] = (struct verdict){"page-cache", NAN, "buffered"};
+}
+
+/* A result written, read and written again is the same text; here that no member is left out. */
+static void assert_same_conditions(const struct test_result *a, const struct test_result *b)
+{
+	assert_int_equal(a->rwmixread, b->rwmixread);
+	assert_int_equal(a->sync, b->sync);
+	assert_int_equal(a->end_fsync, b->end_fsync);
+	assert_int_equal(a->rate_iops, b->rate_iops);
+	assert_int_equal(a->rate, b->rate);
+	assert_int_equal(a->thinktime_ns, b->thinktime_ns);
+	assert_string_equal(a->random_distribution, b->random_distribution);
+	assert_int_equal(a->randommap, b->randommap);
+	assert_int_equal(a->randseed, b->randseed);
+	assert_int_equal(a->buffer, b->buffer);
+	assert_string_equal(a->filename, b->filename);
+	assert_int_equal(a->file_per_job, b->file_per_job);
+	assert_int_equal(a->offset, b->offset);
+	assert_int_equal(a->offset_increment, b->offset_increment);
+	assert_int_equal(a->loops, b->loops);
+	assert_int_equal(a->io_size, b->io_size);
+	assert_int_equal(a->layout, b->layout);
+	assert_int_equal(a->first_write, b->first_write);
 }
 
 static void test_round_trip(void **unused)
@@ -161,9 +193,7 @@ static void test_round_trip(void **unused)
 		assert_memory_equal(a->stats, b->stats, sizeof(*stats));
 		assert_string_equal(a->error, b->error);
 		assert_int_equal(a->exit_class, b->exit_class);
-		assert_int_equal(a->sync, b->sync);
-		assert_int_equal(a->rate_iops, b->rate_iops);
-		assert_int_equal(a->randseed, b->randseed);
+		assert_same_conditions(a, b);
 		assert_int_equal(a->n_concessions, b->n_concessions);
 		assert_true(isnan(b->expect[1].value));
 		assert_int_equal(a->direct, b->direct);
@@ -459,6 +489,7 @@ static void test_longest_texts(void **unused)
 	FILL(result.conditions.node), FILL(result.conditions.class);
 	FILL(tr->name), FILL(tr->kind), FILL(tr->target), FILL(tr->error), FILL(tr->ioengine);
 	FILL(tr->ioengine_reason), FILL(tr->direct_reason);
+	FILL(tr->filename), FILL(tr->random_distribution);
 	result.n_verdicts = tr->n_verdicts = RESULT_VERDICTS_MAX;
 	for (unsigned i = 0; i < RESULT_VERDICTS_MAX; i++) {
 		FILL(result.verdicts[i].code), FILL(result.verdicts[i].text);
@@ -570,6 +601,9 @@ static const struct {
         {"\"bs\":4096", "\"bs\":\"99999999999999999999\"", "bs: is no whole number"},
         {"\"bs\":4096", "\"bs\":null", "bs: is no whole number"},
         {"\"bs\":4096", "\"bs\":[1]", "bs: is no whole number"},
+        {"\"rwmixread\":null", "\"rwmixread\":\"half\"", "rwmixread: is no whole number"},
+        {"\"buffer\":\"random\"", "\"buffer\":\"ones\"", "buffer: is none"},
+        {"\"layout\":\"full\"", "\"layout\":\"half\"", "layout: is none"},
         {"\"direct\":true", "\"direct\":\"yes\"", "direct: is neither"},
         {"\"interrupted\":false", "\"interrupted\":0", "interrupted: is neither"},
         {"\"errors\":{}", "\"errors\":{\"EWHAT\":1}", "errors: has a name that is no errno"},

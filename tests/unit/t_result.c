@@ -38,6 +38,61 @@ static void test_init_takes_the_plan(void **unused)
 	assert_int_equal(tr.runtime_asked_ns, 0);
 }
 
+/* Everything that a figure depends on and that is not at its default. */
+static void test_init_takes_the_conditions(void **unused)
+{
+	struct test test = sample_test("t", RW_RANDWRITE);
+	struct test_result tr;
+
+	(void)unused;
+	test.numjobs = 4;
+	test.rate = 1000;
+	test.thinktime_ns = 5;
+	test.random_distribution = (struct plan_distribution){DISTRIBUTION_ZIPF, 0.9};
+	test.randommap = test.end_fsync = test.file_per_job = true;
+	test.buffer = BUFFER_ZERO;
+	test.layout = LAYOUT_NONE;
+	test.offset = 512, test.offset_increment = 1024;
+	test.loops = 3, test.io_size = 7;
+	test_result_init(&tr, &test);
+	assert_int_equal(tr.rate, 4000);
+	assert_int_equal(tr.thinktime_ns, 5);
+	assert_string_equal(tr.random_distribution, "zipf:0.9");
+	assert_true(tr.randommap && tr.end_fsync && tr.file_per_job);
+	assert_int_equal(tr.buffer, BUFFER_ZERO);
+	assert_int_equal(tr.layout, LAYOUT_NONE);
+	assert_int_equal(tr.offset, 512);
+	assert_int_equal(tr.offset_increment, 1024);
+	assert_int_equal(tr.loops, 3);
+	assert_int_equal(tr.io_size, 7);
+	assert_int_equal(tr.rwmixread, 0);
+	assert_false(tr.first_write);
+}
+
+/* What the plan's top says and this test has no use for is no condition of it. */
+static void test_init_leaves_out_what_has_no_effect(void **unused)
+{
+	struct test test = sample_test("t", RW_READ);
+	struct test_result tr;
+
+	(void)unused;
+	test.fsync = test.fdatasync = 1;
+	test.end_fsync = true;
+	snprintf(test.filename, sizeof(test.filename), "theirs");
+	test_result_init(&tr, &test);
+	assert_int_equal(tr.rwmixread, 0);
+	assert_int_equal(tr.fsync, 0);
+	assert_int_equal(tr.fdatasync, 0);
+	assert_false(tr.end_fsync);
+	assert_string_equal(tr.random_distribution, "");
+	assert_string_equal(tr.filename, "theirs");
+	assert_int_equal(tr.layout, LAYOUT_NONE); /* a user's file is never laid out */
+	test.rw = RW_RANDRW;
+	test_result_init(&tr, &test);
+	assert_int_equal(tr.rwmixread, 75);
+	assert_string_equal(tr.random_distribution, "uniform");
+}
+
 static void test_rates(void **unused)
 {
 	struct test test = sample_test("read-iops", RW_RANDREAD);
@@ -164,6 +219,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_init_takes_the_plan),
+	        cmocka_unit_test(test_init_takes_the_conditions),
+	        cmocka_unit_test(test_init_leaves_out_what_has_no_effect),
 	        cmocka_unit_test(test_rates),
 	        cmocka_unit_test(test_what_is_measured),
 	        cmocka_unit_test(test_concessions_have_a_limit),

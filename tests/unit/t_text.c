@@ -353,6 +353,62 @@ static void test_remarks_have_a_limit(void **unused)
 	assert_null(strstr(text, "concession 64"));
 }
 
+/* Side by side, on lines of a readable length, and no more of them than anybody reads. */
+static void test_seeds_are_named(void **unused)
+{
+	(void)unused;
+	add("never-run", "/data", RW_RANDREAD, 0, 0);
+	assert_null(strstr(written(text_write), "randseed"));
+	add("a", "/data", RW_RANDREAD, 0, 0)->randseed = 42;
+	assert_non_null(strstr(written(text_write), "\n  randseed       a 42\n"));
+	add("b", "/data", RW_RANDREAD, 0, 0)->randseed = UINT64_MAX;
+	assert_non_null(
+	        strstr(written(text_write), "\n  randseed       a 42, b 18446744073709551615\n"));
+	while (result.n_tests < TESTS_MAX)
+		add("another", "/data", RW_RANDREAD, 0, 0)->randseed = UINT64_MAX;
+	written(text_write);
+	assert_non_null(strstr(text, ",\n                 another 18446744073709551615, "));
+	*strstr(text, "\n  window") = '\0';
+	assert_true(longest_line(strstr(text, "  randseed")) <= 100);
+}
+
+static void test_what_is_not_at_its_default_is_named(void **unused)
+{
+	struct test_result *tr = add("t", "/data", RW_RANDRW, 60, 60);
+
+	(void)unused;
+	assert_non_null(strstr(written(text_write), "  load           75% of the requests read\n"));
+	assert_null(strstr(text, "layout"));
+	tr->rw = RW_RANDWRITE;
+	assert_null(strstr(written(text_write), "  load"));
+	tr->rate = 10000000;
+	tr->thinktime_ns = 10000000;
+	snprintf(tr->random_distribution, sizeof(tr->random_distribution), "zipf:1.2");
+	tr->buffer = BUFFER_ZERO;
+	tr->sync = SYNC_DSYNC;
+	tr->fsync = 2;
+	tr->numjobs = 2;
+	tr->offset_increment = GIB;
+	tr->loops = 1;
+	tr->first_write = true;
+	written(text_write);
+	assert_non_null(strstr(text,
+	                       "  load           open loop at 10000000B/s, latency from the due "
+	                       "time, a rest of 10ms after each request, random offsets by "
+	                       "zipf:1.2, data of zeros, file opened O_DSYNC, fsync after "
+	                       "every 2 writes, each job 1GiB further, 1 pass over the "
+	                       "size\n"));
+	assert_non_null(strstr(text, "  layout         none: first write, the file was not laid "
+	                             "out\n"));
+	/* neither data nor distance where they have no part */
+	tr->rw = RW_RANDREAD;
+	tr->layout = LAYOUT_NONE;
+	tr->numjobs = 1;
+	written(text_write);
+	assert_null(strstr(text, "zeros"));
+	assert_null(strstr(text, "further"));
+}
+
 static void test_values_of_thresholds(void **unused)
 {
 	struct test_result *tr = add("t", "/data", RW_RANDREAD, 60, 0);
@@ -394,6 +450,8 @@ int main(void)
 	        TEST(test_nothing_was_run),
 	        TEST(test_who_has_what_to_say),
 	        TEST(test_remarks_have_a_limit),
+	        TEST(test_seeds_are_named),
+	        TEST(test_what_is_not_at_its_default_is_named),
 	        TEST(test_values_of_thresholds),
 	};
 
