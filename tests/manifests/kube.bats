@@ -1,0 +1,149 @@
+# manifests/kube with a kubectl that writes down how it was called and answers from a folder.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return
+	export BUILD=$BATS_TEST_TMPDIR/build CLUSTER=$BATS_TEST_TMPDIR/cluster
+	export KUBECTL=$BATS_TEST_TMPDIR/kubectl
+	mkdir -p "$CLUSTER"
+	cp tests/manifests/fake-kubectl "$KUBECTL"
+}
+
+calls() {
+	cat "$CLUSTER/calls"
+}
+
+@test "up applies what the root renders" {
+	echo 'kind: Root' >"$CLUSTER/rendered"
+	run -0 manifests/kube up
+	[[ $(calls) == $'kustomize .\napply -f -' ]]
+	[[ $(cat "$CLUSTER/stdin") == 'kind: Root' ]]
+}
+
+@test "up CLASS renders the root with the class as its only resource" {
+	run -0 manifests/kube up managed-csi
+	[[ $(calls) == *'apply -f -' ]]
+	run -0 cat "$CLUSTER/kustomization.yaml"
+	[[ $output == *$'resources:\n  - storageclasses/aks/managed-csi\ncomponents:\n'* ]]
+	[[ $output == *'manifests/components/serial '* ]]
+	[[ $output == *'name: localhost/pvcbench'* ]]
+	[[ $output != *storageclasses/cce* ]]
+}
+
+@test "an unknown class is refused, and the known ones are named" {
+	run -1 manifests/kube up no-such-class
+	[[ $output == *"no class 'no-such-class'"*evs-ultra* ]]
+	[[ ! -e $CLUSTER/calls ]]
+}
+
+@test "up tells of an empty export and of a local image" {
+	printf '    volumeHandle: ""\n    image: localhost/pvcbench:0.1.0\n' >"$CLUSTER/rendered"
+	run -0 manifests/kube up
+	[[ $output == *export.yaml*'make push'* ]]
+}
+
+@test "a rendering that fails applies nothing" {
+	touch "$CLUSTER/fail-kustomize"
+	run -1 manifests/kube up
+	[[ $(calls) == 'kustomize .' ]]
+	rm "$CLUSTER/calls"
+	run -1 manifests/kube up evs-ultra
+	[[ $(calls) != *apply* ]]
+}
+
+@test "rerun replaces by force" {
+	run -0 manifests/kube rerun evs-ultra
+	[[ $(calls) == *'replace --force -f -' ]]
+}
+
+@test "down deletes what is rendered, and plans of earlier content" {
+	run -0 manifests/kube down
+	[[ $(calls) == *$'delete --ignore-not-found -f -\n'* ]]
+	[[ $(calls) == *'configmap -l app.kubernetes.io/name=pvcbench' ]]
+	run -0 manifests/kube down evs-ultra
+	[[ $(calls) == *'configmap -l app.kubernetes.io/name=pvcbench,pvcbench/class=evs-ultra' ]]
+}
+
+@test "logs follows a pod that runs and says how it ended" {
+	echo pvcbench-evs-ultra >"$CLUSTER/jobs"
+	echo 'pod-1|Succeeded|  ' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
+	echo 'the log' >"$CLUSTER/logs-pod-1"
+	echo 'Succeeded, exit code 0  ' >"$CLUSTER/end-of-pod-1"
+	run -0 manifests/kube logs evs-ultra
+	[[ $output == *'the log'*'==> pvcbench-evs-ultra: Succeeded, exit code 0'* ]]
+}
+
+@test "logs says what a Job waits for, once, and then follows it" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	cat >"$CLUSTER/pod-of-pvcbench-sfs" <<-'END'
+		pod-1|Pending|0/1 nodes are available: persistentvolumeclaim not bound |
+		pod-1|Pending|0/1 nodes are available: persistentvolumeclaim not bound |
+		pod-1|Running|  |
+		pod-1|Succeeded|  |
+	END
+	echo 'the log' >"$CLUSTER/logs-pod-1"
+	run -0 manifests/kube logs sfs
+	[[ $(grep -c 'pvcbench-sfs waits: .*claim not bound' <<<"$output") == 1 ]]
+	[[ $output == *waits*'the log'* ]]
+}
+
+@test "logs of a pod whose volume cannot be mounted has the warning" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Pending| ContainerCreating ' 'pod-1|Running|' 'pod-1|Failed|' \
+		>"$CLUSTER/pod-of-pvcbench-sfs"
+	echo 'MountVolume.SetUp failed: timed out' >"$CLUSTER/events-pod-1"
+	run -0 manifests/kube logs sfs
+	[[ $output == *'waits: ContainerCreating MountVolume.SetUp failed'* ]]
+}
+
+@test "logs of a Job that ended without a pod says how" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	echo 'Failed DeadlineExceeded Job was active longer' >"$CLUSTER/end-of-pvcbench-sfs"
+	run -0 manifests/kube logs
+	[[ $output == *'pvcbench-sfs has ended: Failed DeadlineExceeded'* ]]
+}
+
+@test "logs without a Job says what starts one" {
+	run -1 manifests/kube logs evs-ultra
+	[[ $output == *"no Job here of class evs-ultra"*"make up"* ]]
+}
+
+@test "results keeps each log and prints each summary" {
+	echo 'pod-1 evs-ultra Succeeded' >"$CLUSTER/pods"
+	echo 'pod-2 sfs Pending' >>"$CLUSTER/pods"
+	echo 'the log' >"$CLUSTER/logs-pod-1"
+	echo 'the summary' >"$CLUSTER/end-of-pod-1"
+	run -0 manifests/kube results
+	[[ $output == *'the summary'*'sfs: has not started'* ]]
+	[[ $(cat "$BUILD/results/evs-ultra.log") == 'the log' ]]
+}
+
+@test "dist writes a file for each class" {
+	run -0 manifests/kube dist
+	[[ $(printf '%s\n' "$BUILD"/dist/*.yaml | wc -l) == \
+		$(printf '%s\n' storageclasses/*/*/class.yaml | wc -l) ]]
+	run -0 manifests/kube dist evs-ultra
+	[[ $output == "$BUILD/dist/pvcbench-evs-ultra.yaml" ]]
+}
+
+@test "check-export refuses empty values, names them, and takes real ones" {
+	run -1 manifests/kube check-export
+	[[ $output == *volumeHandle*share-export-location* ]]
+	run -1 manifests/kube check-export evs-ultra
+	[[ $output == *'has no export.yaml'* ]]
+	cp -r manifests storageclasses kustomization.yaml "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR"
+	sed -i 's|volumeHandle: ""|volumeHandle: a47d0d91-011b-42ce-8c2f-eec5ce1e2a25|
+		s|location: ""|location: "192.168.0.10:/"|' storageclasses/cce/sfs-turbo/export.yaml
+	run -0 manifests/kube check-export
+	[[ $output == *'192.168.0.10:/, ID a47d0d91-011b-42ce-8c2f-eec5ce1e2a25' ]]
+	sed -i 's|192.168.0.10:/|192.168.0.10|' storageclasses/cce/sfs-turbo/export.yaml
+	run -1 manifests/kube check-export
+	[[ $output == *"'192.168.0.10', not HOST:/PATH"* ]]
+}
+
+@test "make hands on the class" {
+	run -0 make --no-print-directory rerun CLASS=evs-ultra
+	[[ $(calls) == *'replace --force -f -' ]]
+	grep -q storageclasses/cce/evs-ultra "$CLUSTER/kustomization.yaml"
+}

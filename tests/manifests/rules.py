@@ -1,0 +1,381 @@
+"""rules.py RENDERED...: what no schema says about our manifests.
+
+A rule is a function of a rendering that returns faults. Each is shown all goldens, and then
+a copy of one that was made wrong on purpose, which it has to see.
+"""
+import copy
+import json
+import pathlib
+import re
+import sys
+
+import jsonschema
+import yaml
+
+from objects import Tap, name_of, pod_of, read, runner_of
+
+UNITS = {"": 1, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+SHARED = {"csi-nas", "csi-sfs", "csi-sfsturbo", "csi-obs", "azurefile-csi",
+          "azurefile-csi-premium", "pvcbench-azurefile-nfs"}
+IMAGE = re.compile(r"(?P<host>localhost|[a-z0-9.-]+\.[a-z]+(:\d+)?)"
+                   r"(/[a-z0-9]+([._-][a-z0-9]+)*)+:(?P<tag>\w[\w.-]*)")
+ENVIRONMENT = {"PVCBENCH_NODE", "PVCBENCH_JOB", "PVCBENCH_JOB_UID", "PVCBENCH_CPUS",
+               "PVCBENCH_DEADLINE"}
+LEVELS = ["restricted", "baseline", "privileged"]
+RESTRICTED_VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral",
+                      "persistentVolumeClaim", "projected", "secret"}
+
+
+class Rendering:
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.name = self.path.stem
+        self.things = read(path)
+
+    def of(self, kind):
+        return [thing for thing in self.things if thing["kind"] == kind]
+
+    def named(self, kind):
+        return {thing["metadata"]["name"] for thing in self.of(kind)}
+
+    def plan_of(self, job):
+        wanted = volume_of(job, "plan")["configMap"]["name"]
+        return next(m["data"] for m in self.of("ConfigMap") if m["metadata"]["name"] == wanted)
+
+    def claim_of(self, job):
+        """The spec and annotations of the claim behind /data, or None."""
+        data = volume_of(job, "data") or {}
+        if "ephemeral" in data:
+            return data["ephemeral"]["volumeClaimTemplate"]
+        wanted = data.get("persistentVolumeClaim", {}).get("claimName")
+        claims = self.of("PersistentVolumeClaim")
+        return next((c for c in claims if c["metadata"]["name"] == wanted), None)
+
+
+def volume_of(job, name):
+    return next((v for v in pod_of(job)["volumes"] if v["name"] == name), None)
+
+
+def class_of(thing):
+    return thing["metadata"].get("labels", {}).get("pvcbench/class")
+
+
+def quantity(text):
+    number, unit = re.fullmatch(r"(\d+)([KMGT]i)?(?:B)?", str(text)).groups()
+    return int(number) * UNITS[unit or ""]
+
+
+def schema(name):
+    text = pathlib.Path(f"docs/{name}.schema.json").read_text()
+    return jsonschema.Draft202012Validator(json.loads(text))
+
+
+# ---- names and what they point to ----
+
+def names_are_valid(r):
+    for thing in r.things:
+        name = thing["metadata"]["name"]
+        if not re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", name) or len(name) > 63 - 2:
+            yield f"{name_of(thing)}: not a name"
+        if not name.startswith("pvcbench"):
+            yield f"{name_of(thing)}: not ours by name"
+    if len({name_of(thing) for thing in r.things}) < len(r.things):
+        yield "two objects have the same name"
+
+
+def references_are_met(r):
+    for job in r.of("Job"):
+        for volume in pod_of(job)["volumes"]:
+            config = volume.get("configMap", {}).get("name")
+            claim = volume.get("persistentVolumeClaim", {}).get("claimName")
+            if config and config not in r.named("ConfigMap"):
+                yield f"{name_of(job)}: no ConfigMap {config}"
+            if r.name != "component-no-claim" and claim and (
+                    claim not in r.named("PersistentVolumeClaim")):
+                yield f"{name_of(job)}: no claim {claim}"
+        runner = runner_of(job)
+        volumes = {volume["name"] for volume in pod_of(job)["volumes"]}
+        used = {m["name"] for m in runner["volumeMounts"] + runner.get("volumeDevices", [])}
+        if used != volumes:
+            yield f"{name_of(job)}: volumes {volumes}, used {used}"
+        if pod_of(job).get("serviceAccountName"):
+            yield f"{name_of(job)}: a service account of which nothing is here"
+    for claim in r.of("PersistentVolumeClaim"):
+        spec = claim["spec"]
+        if spec.get("volumeName") and spec["volumeName"] not in r.named("PersistentVolume"):
+            yield f"{name_of(claim)}: no volume {spec['volumeName']}"
+        storage_class = spec.get("storageClassName", "")
+        if storage_class.startswith("pvcbench") and storage_class not in r.named("StorageClass"):
+            yield f"{name_of(claim)}: no class {storage_class}"
+    for volume in r.of("PersistentVolume"):
+        claim = next((c["spec"] for c in r.of("PersistentVolumeClaim")
+                      if c["spec"].get("volumeName") == volume["metadata"]["name"]), None)
+        if not claim:
+            yield f"{name_of(volume)}: no claim is for it"
+        elif (any(claim[key] != volume["spec"][key] for key in ("storageClassName", "accessModes"))
+              or claim["resources"]["requests"] != volume["spec"]["capacity"]):
+            yield f"{name_of(volume)}: differs from its claim"
+
+
+def labels_are_there(r):
+    for thing in r.things:
+        labels = thing["metadata"].get("labels", {})
+        if labels.get("app.kubernetes.io/name") != "pvcbench" or (
+                not labels.get("app.kubernetes.io/component")):
+            yield f"{name_of(thing)}: labels {labels}"
+        if r.name not in ("base", "component-no-claim") and (
+                not class_of(thing) or f"-{class_of(thing)}" not in thing["metadata"]["name"]):
+            yield f"{name_of(thing)}: label pvcbench/class is {class_of(thing)}"
+    for job in r.of("Job"):
+        if job["spec"]["template"]["metadata"]["labels"] != job["metadata"]["labels"]:
+            yield f"{name_of(job)}: its pod has other labels"
+
+
+def selectors_select(r):
+    for job in r.of("Job"):
+        terms = pod_of(job).get("affinity", {}).get("podAntiAffinity", {}).get(
+            "requiredDuringSchedulingIgnoredDuringExecution", [])
+        labels = job["spec"]["template"]["metadata"]["labels"]
+        for term in terms:
+            wanted = term["labelSelector"]["matchLabels"]
+            if any(labels.get(key) != value for key, value in wanted.items()):
+                yield f"{name_of(job)}: would not wait for another of its kind"
+            if "pvcbench/class" in wanted:
+                yield f"{name_of(job)}: would wait for its own class only"
+        if (r.name == "root") != bool(terms) and not r.name.startswith("component-serial"):
+            yield f"{name_of(job)}: {len(terms)} terms of anti-affinity"
+
+
+# ---- what a pod gets ----
+
+def requests_are_limits(r):
+    for job in r.of("Job"):
+        resources = runner_of(job)["resources"]
+        if resources["requests"] != resources["limits"]:
+            yield f"{name_of(job)}: {resources}"
+        if set(resources["limits"]) != {"cpu", "memory", "ephemeral-storage"}:
+            yield f"{name_of(job)}: limits {sorted(resources['limits'])}"
+        if not str(resources["limits"].get("cpu")).isdigit():
+            yield f"{name_of(job)}: a part of a CPU"
+
+
+def storage_of_pod_fits(r):
+    for job in r.of("Job"):
+        limits = runner_of(job)["resources"]["limits"]
+        empty = (volume_of(job, "data") or {}).get("emptyDir")
+        if empty is None:
+            continue
+        size = quantity(yaml.safe_load(r.plan_of(job)["class.yaml"]).get("size", "10GiB"))
+        limit = "memory" if empty.get("medium") == "Memory" else "ephemeral-storage"
+        if not size < quantity(empty["sizeLimit"]) < quantity(limits[limit]):
+            yield f"{name_of(job)}: size {size}, {empty}, {limit} {limits[limit]}"
+
+
+def image_is_pinned(r):
+    version = re.search(r"^VERSION *:= *(\S+)", pathlib.Path("Makefile").read_text(), re.M)[1]
+    for job in r.of("Job"):
+        image = runner_of(job)["image"]
+        parts = IMAGE.fullmatch(image)
+        if not parts or parts["tag"] == "latest":
+            yield f"{name_of(job)}: image {image}"
+        elif parts["host"] == "localhost" and parts["tag"] != version:
+            yield f"{name_of(job)}: image {image}, but the version is {version}"
+        if "imagePullPolicy" in runner_of(job):
+            yield f"{name_of(job)}: the default pull policy is right for a fixed tag"
+
+
+def runs_once_in_time(r):
+    for job in r.of("Job"):
+        spec, pod = job["spec"], pod_of(job)
+        told = [e.get("value") for e in runner_of(job)["env"] if e["name"] == "PVCBENCH_DEADLINE"]
+        if told != [str(pod["activeDeadlineSeconds"])]:
+            yield f"{name_of(job)}: the runner is told {told} for its deadline"
+        if not pod["activeDeadlineSeconds"] < spec["activeDeadlineSeconds"]:
+            yield f"{name_of(job)}: the Job ends before its pod"
+        if spec["backoffLimit"] != 0 or pod["restartPolicy"] != "Never":
+            yield f"{name_of(job)}: would be tried again"
+        names = {e["name"] for e in runner_of(job)["env"]}
+        if names != ENVIRONMENT:
+            yield f"{name_of(job)}: environment {sorted(names)}"
+
+
+# ---- Pod Security ----
+
+def pod_security_level(pod):
+    """The strictest level of the standard that the pod meets."""
+    security = pod.get("securityContext", {})
+    seccomp = security.get("seccompProfile", {}).get("type")
+    containers = [c.get("securityContext", {}) for c in pod["containers"]]
+    volumes = [key for volume in pod["volumes"] for key in volume if key != "name"]
+    if (any(pod.get(key) for key in ("hostNetwork", "hostPID", "hostIPC")) or "hostPath" in volumes
+            or seccomp == "Unconfined"
+            or any(c.get("privileged") or c.get("capabilities", {}).get("add")
+                   for c in containers)):
+        return "privileged"
+    if (security.get("runAsNonRoot") is not True or security.get("runAsUser") == 0
+            or seccomp not in ("RuntimeDefault", "Localhost")
+            or set(volumes) - RESTRICTED_VOLUMES
+            or any(c.get("allowPrivilegeEscalation") is not False
+                   or c.get("capabilities", {}).get("drop") != ["ALL"] for c in containers)):
+        return "baseline"
+    return "restricted"
+
+
+def stated_level(component):
+    text = pathlib.Path(f"manifests/components/{component}/kustomization.yaml").read_text()
+    stated = re.search(r"Pod Security: (\w+)", text)
+    return stated[1] if stated else "restricted"
+
+
+def components_of_class(name):
+    path = next(pathlib.Path("storageclasses").glob(f"*/{name}/kustomization.yaml"))
+    return [pathlib.Path(c).name for c in yaml.safe_load(path.read_text()).get("components", [])]
+
+
+def pod_security_is_as_stated(r):
+    for job in r.of("Job"):
+        used = components_of_class(class_of(job)) if class_of(job) else []
+        if r.name.startswith("component-"):
+            used = used + [r.name.removeprefix("component-")]
+        wanted = max((stated_level(c) for c in used), key=LEVELS.index, default="restricted")
+        level = pod_security_level(pod_of(job))
+        if level != wanted:
+            yield f"{name_of(job)}: {level}, stated is {wanted}"
+        own = runner_of(job)["securityContext"].get("readOnlyRootFilesystem")
+        if own is not (class_of(job) != "container-fs"):
+            yield f"{name_of(job)}: readOnlyRootFilesystem is {own}"
+        if pod_of(job)["automountServiceAccountToken"] is not False:
+            yield f"{name_of(job)}: a token is mounted"
+
+
+def group_is_not_asked_of_a_share(r):
+    for job in r.of("Job"):
+        security = pod_of(job)["securityContext"]
+        if security["runAsUser"] == 0 and "fsGroup" in security:
+            yield f"{name_of(job)}: fsGroup would hand over what others use"
+
+
+# ---- volumes and classes ----
+
+def access_modes_fit(r):
+    for job in r.of("Job"):
+        claim = r.claim_of(job)
+        if not claim or r.name == "base":
+            continue
+        shared = claim["spec"].get("storageClassName") in SHARED
+        wanted = "ReadWriteMany" if shared else "ReadWriteOnce"
+        if claim["spec"]["accessModes"] != [wanted]:
+            yield f"{name_of(job)}: {claim['spec']['accessModes']}, not {wanted}"
+
+
+def evs_names_its_type(r):
+    for job in r.of("Job"):
+        claim = r.claim_of(job)
+        if claim and claim["spec"].get("storageClassName", "").startswith("csi-disk"):
+            if "everest.io/disk-volume-type" not in claim["metadata"].get("annotations", {}):
+                yield f"{name_of(job)}: a disk of no type"
+
+
+def annotations_are_meant(r):
+    for job in r.of("Job"):
+        claim = r.claim_of(job) or {"metadata": {}}
+        for key in claim["metadata"].get("annotations") or {}:
+            if "config.kubernetes.io/" in key:
+                yield f"{name_of(job)}: {key} is kustomize's own"
+
+
+def classes_are_described(r):
+    for job in r.of("Job"):
+        if not class_of(job):
+            continue
+        described = yaml.safe_load(r.plan_of(job)["class.yaml"])
+        for error in schema("class").iter_errors(described):
+            yield f"class.yaml of {class_of(job)}: {error.message[:200]}"
+        if described.get("name") != class_of(job):
+            yield f"class.yaml of {class_of(job)}: name is {described.get('name')}"
+        claim = r.claim_of(job)
+        asked = claim and quantity(claim["spec"]["resources"]["requests"]["storage"])
+        stated = described.get("capacity") and quantity(described["capacity"])
+        if asked != stated:
+            yield f"class.yaml of {class_of(job)}: capacity {stated}, the claim asks for {asked}"
+        if "published" not in described and (
+                "no published limit" not in described.get("note", "").lower()):
+            yield f"class.yaml of {class_of(job)}: neither limits nor a word that there are none"
+
+
+def plans_are_plans(r):
+    for config in r.of("ConfigMap"):
+        for error in schema("plan").iter_errors(yaml.safe_load(config["data"]["plan.yaml"])):
+            yield f"{name_of(config)}: plan.yaml: {error.message[:200]}"
+
+
+# ---- each rule sees what it is for ----
+
+def set_in(r, kind, value, *path):
+    thing = r.of(kind)[0]
+    for step in path[:-1]:
+        thing = thing[step]
+    thing[path[-1]] = value
+
+
+POD = ("spec", "template", "spec")
+RUNNER = POD + ("containers", 0)
+
+# A rule, a rendering, and how to spoil it: kind of object, value, path; or a function.
+RULES = [
+    (names_are_valid, "evs-ultra", ("Job", "pvcbench_x", "metadata", "name")),
+    (references_are_met, "evs-ultra", ("ConfigMap", "pvcbench-x", "metadata", "name")),
+    (references_are_met, "sfs-turbo", ("PersistentVolume", "1Gi", "spec", "capacity", "storage")),
+    (references_are_met, "sfs-turbo", ("PersistentVolumeClaim", "x", "spec", "volumeName")),
+    (references_are_met, "azurefile-nfs", lambda r: r.things.remove(r.of("StorageClass")[0])),
+    (labels_are_there, "evs-ultra", lambda r: r.of("ConfigMap")[0]["metadata"].pop("labels")),
+    (selectors_select, "root", ("Job", "x", "spec", "template", "metadata", "labels",
+                                "app.kubernetes.io/component")),
+    (requests_are_limits, "evs-ultra", ("Job", "2", *RUNNER, "resources", "limits", "cpu")),
+    (storage_of_pod_fits, "emptydir-memory",
+     ("Job", "1Gi", *RUNNER, "resources", "limits", "memory")),
+    (storage_of_pod_fits, "emptydir",
+     ("Job", "20Gi", *POD, "volumes", 0, "emptyDir", "sizeLimit")),
+    (image_is_pinned, "evs-ultra", ("Job", "example.com/pvcbench:latest", *RUNNER, "image")),
+    (image_is_pinned, "evs-ultra", ("Job", "example.com/OWNER/pvcbench:v1", *RUNNER, "image")),
+    (image_is_pinned, "evs-ultra", ("Job", "localhost/pvcbench:0.0.9", *RUNNER, "image")),
+    (runs_once_in_time, "evs-ultra", ("Job", 60, *POD, "activeDeadlineSeconds")),
+    (pod_security_is_as_stated, "evs-ultra",
+     ("Job", 0, *POD, "securityContext", "runAsUser")),
+    (pod_security_is_as_stated, "evs-ultra",
+     ("Job", "Unconfined", *POD, "securityContext", "seccompProfile", "type")),
+    (pod_security_is_as_stated, "evs-ultra",
+     ("Job", {"path": "/"}, *POD, "volumes", 0, "hostPath")),
+    (group_is_not_asked_of_a_share, "sfs", ("Job", 1, *POD, "securityContext", "fsGroup")),
+    (access_modes_fit, "sfs",
+     ("PersistentVolumeClaim", ["ReadWriteOnce"], "spec", "accessModes")),
+    (evs_names_its_type, "evs-ultra", ("PersistentVolumeClaim", {}, "metadata", "annotations")),
+    (annotations_are_meant, "evs-ultra", ("PersistentVolumeClaim", "x", "metadata", "annotations",
+                                          "internal.config.kubernetes.io/suffixes")),
+    (classes_are_described, "evs-ultra",
+     ("PersistentVolumeClaim", "10Gi", "spec", "resources", "requests", "storage")),
+    (classes_are_described, "evs-ultra",
+     ("ConfigMap", "name: evs-ultra\niops: 5", "data", "class.yaml")),
+    (plans_are_plans, "obs-bucket", ("ConfigMap", "version: 2", "data", "plan.yaml")),
+]
+
+
+def find(renderings, name):
+    return copy.deepcopy(next(r for r in renderings if r.name in (name, f"class-{name}")))
+
+
+def main():
+    tap = Tap()
+    renderings = [Rendering(path) for path in sys.argv[1:]]
+    for rule in dict.fromkeys(rule for rule, _, _ in RULES):
+        faults = [f"{r.path}: {fault}" for r in renderings for fault in rule(r)]
+        tap.test(f"{rule.__name__.replace('_', ' ')} ({len(renderings)} renderings)", faults)
+    for rule, name, spoil in RULES:
+        wrong = find(renderings, name)
+        spoil(wrong) if callable(spoil) else set_in(wrong, *spoil)
+        tap.test(f"{rule.__name__.replace('_', ' ')}: a fault in {name} is seen",
+                 [] if list(rule(wrong)) else ["not seen"])
+    tap.finish()
+
+
+main()
