@@ -7,37 +7,56 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "load/fill.h"
-
 #define PAGE 4096u
 /* More write buffers than places: at most so many, and at most so much. */
 #define SPARE_MAX   8u
 #define SPARE_BYTES (16 * MIB)
+/*
+ * Where the buffers are so many that one comes round after so much other data, what is
+ * left of its old bytes lies beyond the reach of a compressor, and a piece is enough.
+ */
+#define REACH_BYTES (4 * MIB)
 /* So much is made in one go: completions wait for it. */
 #define RENEW_BYTES (16 * KIB)
 
-static unsigned spares(const struct buffers_params *params, size_t place)
+static size_t place_of(const struct buffers_params *params)
 {
-	uint64_t most = max_u64(SPARE_BYTES / place, 1);
+	return ((size_t)params->block_bytes + PAGE - 1) / PAGE * PAGE;
+}
 
-	return (unsigned)min_u64(min_u64(params->depth, SPARE_MAX), most);
+static unsigned to_read(const struct buffers_params *params)
+{
+	return params->reads ? params->depth : 0;
+}
+
+static unsigned to_write(const struct buffers_params *params)
+{
+	uint64_t most = max_u64(SPARE_BYTES / place_of(params), 1);
+	uint64_t spare = min_u64(min_u64(params->depth, SPARE_MAX), most);
+
+	return params->writes ? params->depth + (unsigned)spare : 0;
+}
+
+uint64_t buffers_bytes(const struct buffers_params *params)
+{
+	return (uint64_t)place_of(params) * (to_read(params) + to_write(params));
 }
 
 int buffers_init(struct buffers *b, const struct buffers_params *params)
 {
-	size_t place = (params->block_bytes + PAGE - 1) / PAGE * PAGE;
-	unsigned to_read = params->reads ? params->depth : 0;
-	unsigned to_write = params->writes ? params->depth + spares(params, place) : 0;
+	unsigned n_write = to_write(params);
+	size_t place = place_of(params);
 
 	*b = (struct buffers){
 	        .place = place,
 	        .block_bytes = params->block_bytes,
 	        .zero = params->zero,
-	        .arena_size = place * (to_read + to_write),
+	        .share = n_write * place < REACH_BYTES ? FILL_ALL : FILL_PIECE,
+	        .arena_size = buffers_bytes(params),
 	};
 	random_seed(&b->random, params->seed, params->stream);
-	b->fresh = calloc(to_write + 1, sizeof(*b->fresh));
-	b->stale = calloc(to_write + 1, sizeof(*b->stale));
+	b->fresh = calloc(n_write + 1, sizeof(*b->fresh));
+	b->stale = calloc(n_write + 1, sizeof(*b->stale));
 	b->arena = mmap(NULL, b->arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 	                -1, 0);
 	if (b->arena == MAP_FAILED) {
@@ -46,8 +65,8 @@ int buffers_init(struct buffers *b, const struct buffers_params *params)
 	}
 	if (!b->fresh || !b->stale)
 		return -1;
-	for (unsigned i = 0; i < to_write; i++) {
-		unsigned char *buffer = b->arena + (to_read + i) * place;
+	for (unsigned i = 0; i < n_write; i++) {
+		unsigned char *buffer = b->arena + (to_read(params) + i) * place;
 
 		if (!b->zero)
 			fill_random(&b->random, buffer, place);
@@ -68,7 +87,7 @@ static void renew_one(struct buffers *b)
 {
 	unsigned char *buffer = b->stale[--b->n_stale];
 
-	fill_renew(buffer, b->block_bytes, random_next(&b->random));
+	fill_renew(buffer, b->block_bytes, random_next(&b->random), b->share);
 	b->fresh[b->n_fresh++] = buffer;
 }
 

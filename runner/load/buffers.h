@@ -6,7 +6,7 @@
 #ifndef PVCBENCH_BUFFERS_H
 #define PVCBENCH_BUFFERS_H
 
-#include "load/random.h"
+#include "load/fill.h"
 
 struct buffers_params {
 	unsigned depth;
@@ -21,11 +21,15 @@ struct buffers {
 	size_t arena_size, place;
 	uint32_t block_bytes;
 	bool zero;
+	enum fill_share share; /* of a written buffer that is made anew */
 	unsigned char **fresh,
 	        **stale; /* to write from: with data of their own, with data already written */
 	unsigned n_fresh, n_stale;
 	struct random random;
 };
+
+/* What they take in all, bytes. */
+uint64_t buffers_bytes(const struct buffers_params *params);
 
 /* -1 when out of memory; buffers_destroy is legal in any case. */
 int buffers_init(struct buffers *buffers, const struct buffers_params *params);

@@ -21,14 +21,14 @@ void fill_random(struct random *random, void *buf, size_t bytes)
 	}
 }
 
-void fill_renew(void *buf, size_t bytes, uint64_t key)
+void fill_renew(void *buf, size_t bytes, uint64_t key, enum fill_share share)
 {
 	const words keys = {key, key, key, key, key, key, key, key};
-	size_t whole = bytes / sizeof(words);
+	size_t whole = bytes / sizeof(words), step = FILL_ALL / share;
 	unsigned char *tail = (unsigned char *)buf + whole * sizeof(words);
 	words *out = buf;
 
-	for (size_t i = 0; i < whole; i++)
+	for (size_t i = 0; i < whole; i += step)
 		out[i] ^= keys;
 	for (size_t i = 0; i < bytes % sizeof(words); i++)
 		tail[i] ^= (unsigned char)(key >> i % 8 * 8);

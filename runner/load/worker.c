@@ -25,9 +25,14 @@
 /* Sleeping wakes some 60 us late; the last stretch is spun. */
 #define SPIN_NS (100 * NSEC_PER_USEC)
 /* How often an idle thread looks whether the load was ended. */
-#define LOOK_NS        (100 * NSEC_PER_MSEC)
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+/*
+ * Completions taken in one go, as bytes of their blocks. They are all replaced before the
+ * next are taken, so that as good as iodepth requests stay outstanding even where
+ * sending them, with their data, takes longer than the volume does.
+ */
+#define REAP_BYTES     (512 * KIB)
 #define RETRY_PAUSE_NS (100 * NSEC_PER_USEC)
-#define PAGE           4096u
 
 struct request {
 	struct io io;        /* first: an engine's io is our request */
@@ -45,6 +50,7 @@ struct worker_state {
 	struct io **batch; /* prepared and not yet taken by the engine */
 	struct io **done;
 	unsigned n_free, n_batch, n_in_flight;
+	unsigned reap_most;
 	struct buffers buffers;
 	struct random random;
 	bool numbered;  /* requests carry tickets */
@@ -108,6 +114,8 @@ int worker_prepare(void *worker, struct err *err)
 		               "(lower iodepth, numjobs or bs, or raise the memory limit)",
 		               w->depth, params->jobs[w->job->index].pattern.block_bytes);
 	random_seed(&s->random, params->seed, 2 * w->thread);
+	s->reap_most =
+	        (unsigned)max_u64(REAP_BYTES / params->jobs[w->job->index].pattern.block_bytes, 1);
 	s->numbered = params->requests || params->period_num_ns;
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	return params->engine->open(&s->engine,
@@ -277,15 +285,9 @@ static void prepare_sync(struct worker_state *s, enum io_op op)
 	s->batch[s->n_batch++] = &r->io;
 }
 
-/* A write would have to wait for its data: what is ready goes first. */
-static bool lacks_data(const struct worker_state *s)
-{
-	return s->buffers.n_stale && !s->buffers.n_fresh;
-}
-
 static void gather(struct worker *w, struct worker_state *s, uint64_t now)
 {
-	while (s->n_free && may_send(w, s, now) && !(lacks_data(s) && s->n_batch))
+	while (s->n_free && may_send(w, s, now))
 		prepare(w, s);
 	/* A sync covers the writes before it, so these complete first. */
 	if (s->sync_due && !s->n_in_flight && !s->n_batch)
@@ -439,7 +441,9 @@ static void publish(struct worker *w, const struct worker_state *s, uint64_t now
 /* False when the engine is broken: nothing in flight will come back. */
 static bool reap(struct worker *w, struct worker_state *s, unsigned min, uint64_t timeout_ns)
 {
-	int n = w->params->engine->reap(s->engine, s->done, min, s->n_in_flight, timeout_ns);
+	int n = w->params->engine->reap(s->engine, s->done, min,
+	                                (unsigned)min_u64(s->n_in_flight, s->reap_most),
+	                                timeout_ns);
 	uint64_t now = clock_now_ns();
 
 	if (n < 0) {

@@ -254,13 +254,29 @@ static void test_renewed_data_is_other_data(void **state)
 	random_seed(&random, 1, 0);
 	fill_random(&random, words, sizeof(words));
 	memcpy(before, words, sizeof(words));
-	fill_renew(words, BYTES, 0x0123456789abcdefull);
+	fill_renew(words, BYTES, 0x0123456789abcdefull, FILL_ALL);
 	for (unsigned i = 0; i < BYTES; i++)
 		same += now[i] == then[i];
 	assert_int_equal(same, 0);
 	assert_int_equal(now[BYTES], then[BYTES]); /* not beyond the end */
-	fill_renew(words, BYTES, 0x0123456789abcdefull);
+	fill_renew(words, BYTES, 0x0123456789abcdefull, FILL_ALL);
 	assert_memory_equal(words, before, sizeof(words));
+}
+
+static void test_a_piece_of_every_sector_is_other_data(void **state)
+{
+	enum { BYTES = 4096 };
+	uint64_t words[BYTES / 8], before[BYTES / 8];
+	unsigned char *now = (unsigned char *)words, *then = (unsigned char *)before;
+	struct random random;
+
+	(void)state;
+	random_seed(&random, 1, 0);
+	fill_random(&random, words, sizeof(words));
+	memcpy(before, words, sizeof(words));
+	fill_renew(words, BYTES, 0x0123456789abcdefull, FILL_PIECE);
+	for (unsigned sector = 0; sector < BYTES; sector += 512)
+		assert_memory_not_equal(now + sector, then + sector, 64);
 }
 
 /* Whatever the order of takes, gives and renewals, no data is handed out twice. */
@@ -326,6 +342,7 @@ int main(void)
 	        cmocka_unit_test(test_same_seed_same_sequence),
 	        cmocka_unit_test(test_data_is_random),
 	        cmocka_unit_test(test_renewed_data_is_other_data),
+	        cmocka_unit_test(test_a_piece_of_every_sector_is_other_data),
 	        cmocka_unit_test(test_no_buffer_is_written_twice),
 	        cmocka_unit_test(test_zeros_stay_zeros),
 	};
