@@ -68,6 +68,9 @@ static int check_writable(struct agenda *agenda, struct err *err)
 
 static int open_targets(struct agenda *agenda, struct err *err)
 {
+	agenda->targets = calloc(AGENDA_TARGETS_MAX, sizeof(*agenda->targets));
+	if (!agenda->targets)
+		return err_set(err, ERR_TARGET, "out of memory for the targets");
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
 		const struct test *test = &agenda->plan.tests[i];
 
@@ -128,6 +131,7 @@ void agenda_destroy(struct agenda *agenda)
 	for (unsigned i = 0; i < agenda->n_targets; i++)
 		target_destroy(&agenda->targets[i]);
 	plan_destroy(&agenda->plan);
+	free(agenda->targets);
 	free(agenda->previews);
 }
 

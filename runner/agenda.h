@@ -13,7 +13,7 @@
 struct agenda {
 	struct plan plan;
 	struct host host;
-	struct target targets[AGENDA_TARGETS_MAX];
+	struct target *targets; /* owned */
 	unsigned n_targets;
 	struct preview *previews; /* one per test; owned */
 };

@@ -234,12 +234,19 @@ static int run_command(int argc, char **argv)
 
 	if (means_run(argc, argv))
 		return commands[0].fn(&commands[0], 1, run_alone);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+
+	const char *name = argv[1];
+
+	argv[1] = argv[0]; /* getopt's messages begin with it */
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
 		return print_commands(stdout);
+	if (!strcmp(name, "--version"))
+		name = "version";
 	for (unsigned i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
+		if (!strcmp(name, commands[i].name))
 			return commands[i].fn(&commands[i], argc - 1, argv + 1);
-	fprintf(stderr, "pvcbench: no command '%s'\n", argv[1]);
+	fprintf(stderr, "pvcbench: no command '%s'%s\n", name,
+	        plan_builtin_find(name) ? " (a plan is run by: pvcbench run PLAN)" : "");
 	return print_commands(stderr);
 }
 

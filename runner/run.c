@@ -5,7 +5,7 @@
  *
  * Up to the end of the checks nothing is touched. From then on whatever was
  * measured is printed and what was made is removed, whether a test fails or a
- * signal comes. SIGTERM, SIGINT and SIGHUP set a flag that the running test
+ * signal comes. SIGTERM, SIGINT, SIGHUP and SIGQUIT set a flag that the running test
  * looks at.
  */
 #include "run.h"
@@ -24,11 +24,8 @@
 #include "out/text.h"
 #include "verdict.h"
 
-#define PLAN_MOUNTED "/etc/pvcbench/plan.yaml"
-#define PLAN_DEFAULT "cce"
-#define TARGETS_MAX  64
-#define ECHO_NS      (5 * NSEC_PER_SEC)
-#define REMOVE_NS    (20 * NSEC_PER_SEC)
+#define ECHO_NS   (5 * NSEC_PER_SEC)
+#define REMOVE_NS (20 * NSEC_PER_SEC)
 
 struct run {
 	const struct run_options *options;
@@ -58,7 +55,7 @@ static void on_signal(int signum)
 
 static void watch_signals(void)
 {
-	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 	static const int ignored[] = {SIGPIPE, SIGXFSZ};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(ends); i++)

@@ -53,6 +53,9 @@ static int open_file(struct block *b, unsigned i, int sync_flags, struct err *er
 	if (file_open(&b->files[i], b->env->target, &wish, err))
 		return -1;
 	b->n_files = i + 1;
+	/* Somebody cut it since it was laid out. */
+	if (!wish.existing && b->files[i].size_bytes < b->env->target->laid_out_bytes[i])
+		b->env->target->laid_out_bytes[i] = 0;
 	return file_try_direct(&b->files[i], b->env->target, &wish, b->geometry.offset, err);
 }
 
@@ -66,49 +69,62 @@ static int open_files(struct block *b, int sync_flags, struct err *err)
 
 /* ---- measure ---- */
 
-static void fill_jobs(const struct block *b, struct load_job *jobs)
+static unsigned read_percent(const struct test *test)
+{
+	if (!plan_writes(test))
+		return 100;
+	return plan_reads(test) ? (unsigned)test->rwmixread : 0;
+}
+
+static struct pattern_params pattern_of(const struct block *b, unsigned job)
 {
 	const struct test *test = b->test;
+	bool zipf = test->random_distribution.shape == DISTRIBUTION_ZIPF;
 
-	for (unsigned j = 0; j < test->numjobs; j++)
+	return (struct pattern_params){
+	        .offset = geometry_region(&b->geometry, job),
+	        .bytes = b->geometry.size,
+	        .block_bytes = (uint32_t)test->bs,
+	        .random = plan_random(test),
+	        .every_block_once = test->randommap,
+	        .zipf_theta = zipf ? test->random_distribution.theta : 0,
+	        .read_percent = read_percent(test),
+	        .seed = random_mix(b->seed + job),
+	};
+}
+
+static void fill_jobs(const struct block *b, struct load_job *jobs)
+{
+	for (unsigned j = 0; j < b->test->numjobs; j++)
 		jobs[j] = (struct load_job){
 		        .fd = b->files[b->n_files > 1 ? j : 0].fd,
-		        .pattern =
-		                {
-		                        .offset = geometry_region(&b->geometry, j),
-		                        .bytes = b->geometry.size,
-		                        .block_bytes = (uint32_t)test->bs,
-		                        .random = plan_random(test),
-		                        .every_block_once = test->randommap,
-		                        .zipf_theta =
-		                                test->random_distribution.shape == DISTRIBUTION_ZIPF
-		                                        ? test->random_distribution.theta
-		                                        : 0,
-		                        .read_percent = !plan_writes(test) ? 100
-		                                        : !plan_reads(test)
-		                                                ? 0
-		                                                : (unsigned)test->rwmixread,
-		                        .seed = random_mix(b->seed + j),
-		                },
+		        .pattern = pattern_of(b, j),
 		};
 }
 
-/* Where requests block, depth comes from threads, and these are bounded. */
+/* Where requests block, depth comes from threads: these are bounded, and take more memory. */
 static int cap_threads(struct block *b, struct err *err)
 {
 	struct geometry *g = &b->geometry;
 	char note[RESULT_TEXT_MAX];
 	uint64_t most = WORKERS_MAX / b->test->numjobs;
 
-	if (b->choice.engine->max_depth != 1 || g->iodepth <= most)
+	if (b->choice.engine->max_depth != 1)
 		return 0;
-	snprintf(note, sizeof(note),
-	         "iodepth lowered from %llu to %llu: %s needs a thread per request, and %u are the "
-	         "most",
-	         (unsigned long long)g->iodepth, (unsigned long long)most, b->choice.engine->name,
-	         WORKERS_MAX);
-	g->iodepth = most;
-	return block_concede(b, note, err);
+	if (g->iodepth > most) {
+		snprintf(note, sizeof(note),
+		         "iodepth lowered from %llu to %llu: %s needs a thread per request, and %d "
+		         "are the most",
+		         (unsigned long long)g->iodepth, (unsigned long long)most,
+		         b->choice.engine->name, WORKERS_MAX);
+		g->iodepth = most;
+		if (block_concede(b, note, err))
+			return -1;
+	}
+	g->depth_note[0] = '\0';
+	if (geometry_fit_memory(g, b->test, b->env->host, true, err))
+		return -1;
+	return block_concede(b, g->depth_note, err);
 }
 
 static void fill_params(const struct block *b, const struct load_job *jobs,
@@ -130,7 +146,7 @@ static void fill_params(const struct block *b, const struct load_job *jobs,
 	        .thinktime_ns = test->thinktime_ns,
 	        .sync_every = test->fsync ? test->fsync : test->fdatasync,
 	        .sync_op = test->fsync ? IO_FSYNC : IO_FDATASYNC,
-	        .end_sync = test->end_fsync,
+	        .end_sync = test->end_fsync && plan_writes(test),
 	        .data = test->buffer == BUFFER_ZERO ? LOAD_DATA_ZERO : LOAD_DATA_RANDOM,
 	        .seed = b->seed,
 	};
@@ -173,6 +189,8 @@ static int measure(struct block *b, struct err *err)
 
 	b->tr->stats = outcome.stats;
 	b->tr->runtime_ns = outcome.window_ns;
+	if (outcome.stats)
+		b->tr->longest_gap = stats_longest_gap(outcome.stats, outcome.window_ns);
 	b->unanswered = outcome.stats && outcome.stats->unfinished;
 	return ret;
 }

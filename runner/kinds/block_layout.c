@@ -33,6 +33,15 @@ static int shorten(struct block *b, struct file *file, uint64_t bytes, struct er
 	return block_concede(b, note, err);
 }
 
+/* Within half of the memory; a request takes its block, a spare one and a thread at most. */
+static unsigned layout_depth(const struct host *host)
+{
+	uint64_t fits = host->memory_bytes / 2 / (3 * LAYOUT_BLOCK);
+
+	return (unsigned)max_u64(host->memory_bytes ? min_u64(LAYOUT_DEPTH, fits) : LAYOUT_DEPTH,
+	                         1);
+}
+
 static int lay_out_file(struct block *b, unsigned i, struct err *err)
 {
 	struct file *file = &b->files[i];
@@ -51,7 +60,7 @@ static int lay_out_file(struct block *b, unsigned i, struct err *err)
 	        .engine = b->choice.engine,
 	        .jobs = &job,
 	        .numjobs = 1,
-	        .depth = LAYOUT_DEPTH,
+	        .depth = layout_depth(b->env->host),
 	        .align = file->align,
 	        .requests = (bytes + job.pattern.block_bytes - 1) / job.pattern.block_bytes,
 	        .runtime_ns = b->test->layout_time_ns,

@@ -7,6 +7,7 @@
 #include "kinds/geometry.h"
 
 #include "base/units.h"
+#include "load/buffers.h"
 
 /* Buffers may take this share of the memory there is. */
 #define MEMORY_SHARE 2
@@ -52,18 +53,37 @@ static void shrink(struct geometry *g, const struct test *test, uint64_t space)
 	g->size = scaled(g->size, factor, test);
 }
 
-static int lower_depth(struct geometry *g, const struct test *test, const struct host *host,
-                       struct err *err)
+/* A thread's stack and statistics, as far as it touches them. */
+#define THREAD_BYTES (192 * KIB)
+
+/* What the test holds in memory at this depth; by threads: each request has one of its own. */
+static uint64_t memory_bytes(const struct test *test, uint64_t iodepth, bool by_threads)
 {
-	uint64_t memory = host->memory_bytes / MEMORY_SHARE, per_depth = test->numjobs * test->bs;
+	struct buffers_params buffers = {
+	        .depth = by_threads ? 1 : (unsigned)iodepth,
+	        .block_bytes = (uint32_t)test->bs,
+	        .reads = plan_rw_reads(test->rw),
+	        .writes = plan_rw_writes(test->rw),
+	};
+	uint64_t threads = by_threads ? test->numjobs * iodepth : test->numjobs;
+
+	return threads * (buffers_bytes(&buffers) + THREAD_BYTES);
+}
+
+int geometry_fit_memory(struct geometry *g, const struct test *test, const struct host *host,
+                        bool by_threads, struct err *err)
+{
+	uint64_t memory = host->memory_bytes / MEMORY_SHARE, needed;
+	uint64_t asked = g->iodepth;
 	char has[UNITS_TEXT_MAX], needs[UNITS_TEXT_MAX];
 
-	g->iodepth = test->iodepth;
-	if (!memory || g->iodepth * per_depth <= memory)
+	needed = memory_bytes(test, asked, by_threads);
+	if (!memory || needed <= memory)
 		return 0;
 	units_format_size(memory, has);
-	units_format_size(g->iodepth * per_depth, needs);
-	g->iodepth = memory / per_depth;
+	units_format_size(needed, needs);
+	while (g->iodepth && memory_bytes(test, g->iodepth, by_threads) > memory)
+		g->iodepth--;
 	if (!g->iodepth)
 		return err_set(err, ERR_TARGET,
 		               "buffers of %s do not fit into half of the memory, %s (lower bs or "
@@ -72,7 +92,7 @@ static int lower_depth(struct geometry *g, const struct test *test, const struct
 	snprintf(g->depth_note, sizeof(g->depth_note),
 	         "iodepth lowered from %llu to %llu: buffers of %s do not fit into half of the "
 	         "memory, %s",
-	         (unsigned long long)test->iodepth, (unsigned long long)g->iodepth, needs, has);
+	         (unsigned long long)asked, (unsigned long long)g->iodepth, needs, has);
 	return 0;
 }
 
@@ -98,6 +118,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	*g = (struct geometry){
 	        .size_asked = down_to_blocks(size_asked(test, target, host), test),
 	        .offset = test->offset,
+	        .iodepth = test->iodepth,
 	        .increment = test->file_per_job ? 0 : test->offset_increment,
 	        .files = test->file_per_job ? (unsigned)test->numjobs : 1,
 	};
@@ -114,7 +135,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	if (g->size < test->bs)
 		return no_space(test, target, err);
 	g->file_bytes = sum(g, test) / g->files;
-	return lower_depth(g, test, host, err);
+	return geometry_fit_memory(g, test, host, false, err);
 }
 
 int geometry_fit_existing(struct geometry *g, const struct test *test, uint64_t file_bytes,
@@ -122,6 +143,7 @@ int geometry_fit_existing(struct geometry *g, const struct test *test, uint64_t 
 {
 	*g = (struct geometry){
 	        .offset = test->offset,
+	        .iodepth = test->iodepth,
 	        .increment = test->offset_increment,
 	        .files = 1,
 	        .file_bytes = file_bytes,
@@ -140,7 +162,7 @@ int geometry_fit_existing(struct geometry *g, const struct test *test, uint64_t 
 		        "block of %llu bytes (it is never extended)",
 		        test->filename, (unsigned long long)file_bytes, (unsigned long long)last,
 		        (unsigned long long)test->bs);
-	return lower_depth(g, test, host, err);
+	return geometry_fit_memory(g, test, host, false, err);
 }
 
 uint64_t geometry_region(const struct geometry *g, unsigned job)

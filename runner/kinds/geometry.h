@@ -34,6 +34,13 @@ int geometry_fit(struct geometry *geometry, const struct test *test, const struc
 int geometry_fit_existing(struct geometry *geometry, const struct test *test, uint64_t file_bytes,
                           const struct host *host, struct err *err);
 
+/*
+ * Lower the depth to what half of the memory holds, by_threads where every request has
+ * a thread. The other functions did it for one thread per job; depth_note is "" unless lowered.
+ */
+int geometry_fit_memory(struct geometry *geometry, const struct test *test, const struct host *host,
+                        bool by_threads, struct err *err);
+
 /* Where the region of a job starts in its file. */
 uint64_t geometry_region(const struct geometry *geometry, unsigned job);
 

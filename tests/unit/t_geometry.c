@@ -1,5 +1,5 @@
-/* links: base/err.c base/units.c io/file.c io/host.c io/mount.c io/target.c
- * kinds/geometry.c
+/* links: base/err.c base/units.c io/file.c io/host.c io/mount.c io/target.c kinds/geometry.c
+ * load/buffers.c load/fill.c
  */
 /*
  * What fits: sizes against space, regions of jobs, depth against memory.
@@ -138,6 +138,7 @@ static void test_a_percentage_and_a_multiple_of_memory(void **state)
 	assert_int_equal(fitted().size, 4 * GIB);
 }
 
+/* Writes hold spare buffers beside those of their depth; threads hold stacks and statistics. */
 static void test_depth_is_what_half_of_the_memory_holds(void **state)
 {
 	struct geometry g;
@@ -148,8 +149,15 @@ static void test_depth_is_what_half_of_the_memory_holds(void **state)
 	test.bs = 1 * MIB;
 	test.iodepth = 256;
 	test.numjobs = 8;
-	assert_int_equal(fitted().iodepth, 4);
-	assert_non_null(strstr(fitted().depth_note, "iodepth lowered from 256 to 4"));
+	assert_int_equal(fitted().iodepth, 3);
+	assert_non_null(strstr(fitted().depth_note, "iodepth lowered from 256 to 3"));
+	test.rw = RW_WRITE;
+	assert_int_equal(fitted().iodepth, 1);
+	test.numjobs = 2;
+	g = fitted();
+	assert_int_equal(g.iodepth, 7);
+	assert_int_equal(geometry_fit_memory(&g, &test, &host, true, &err), 0);
+	assert_int_equal(g.iodepth, 7);
 	test.numjobs = 64;
 	assert_int_equal(geometry_fit(&g, &test, &target, &host, &err), -1);
 	assert_int_equal(err.class, ERR_TARGET);
