@@ -303,6 +303,50 @@ def classes_are_described(r):
             yield f"class.yaml of {class_of(job)}: neither limits nor a word that there are none"
 
 
+def limit(published, key, capacity):
+    """A published limit for a capacity, as the documentation prints it."""
+    known = (published or {}).get(key)
+    if not known:
+        return "-"
+    if "steps" in known:
+        return str(next(s["value"] for s in known["steps"] if quantity(s["up_to"]) >= capacity))
+    grown = known["base"] + known.get("per_gib", 0) * capacity / 2**30
+    return str(int(min(grown, known.get("max", grown))))
+
+
+def documentation_has_the_figures(r):
+    page = pathlib.Path("docs/storage-classes.md").read_text()
+    if not r.name.startswith("class-"):
+        return
+    job = r.of("Job")[0]
+    claim = r.claim_of(job)
+    described = yaml.safe_load(r.plan_of(job)["class.yaml"])
+    capacity = quantity(described.get("capacity", "0GiB"))
+    limits = [limit(described.get("published"), key, capacity) for key in ("iops", "mib_per_s")]
+    row = re.search(rf"^\| `{class_of(job)}` \|(.*)\|$", page, re.M)
+    if not row:
+        yield f"no row for {class_of(job)}"
+        return
+    storage_class, size, mode, *stated = [cell.strip() for cell in row[1].split("|")]
+    if stated != limits:
+        yield f"{class_of(job)}: {stated}, class.yaml has {limits}"
+    if claim:
+        spec = claim["spec"]
+        if size != spec["resources"]["requests"]["storage"]:
+            yield f"{class_of(job)}: {size} is not what the claim asks for"
+        if mode != {"ReadWriteMany": "RWX", "ReadWriteOnce": "RWO"}[spec["accessModes"][0]]:
+            yield f"{class_of(job)}: {mode} is not the claim's mode"
+        name = spec.get("storageClassName", "cluster's default")
+        if not name.startswith("pvcbench") and name not in storage_class:
+            yield f"{class_of(job)}: {storage_class} is not {name}"
+
+
+def documentation_has_the_component(r):
+    page = pathlib.Path("docs/kubernetes.md").read_text()
+    if r.name.startswith("component-") and f"`{r.name.removeprefix('component-')}`" not in page:
+        yield f"docs/kubernetes.md does not name {r.name}"
+
+
 def plans_are_plans(r):
     for config in r.of("ConfigMap"):
         for error in schema("plan").iter_errors(yaml.safe_load(config["data"]["plan.yaml"])):
@@ -356,6 +400,12 @@ RULES = [
      ("PersistentVolumeClaim", "10Gi", "spec", "resources", "requests", "storage")),
     (classes_are_described, "evs-ultra",
      ("ConfigMap", "name: evs-ultra\niops: 5", "data", "class.yaml")),
+    (documentation_has_the_figures, "evs-ultra",
+     ("ConfigMap", "name: evs-ultra\ncapacity: 10GiB\n", "data", "class.yaml")),
+    (documentation_has_the_figures, "emptydir",
+     ("Job", "x", "metadata", "labels", "pvcbench/class")),
+    (documentation_has_the_component, "component-quick",
+     lambda r: setattr(r, "name", "component-unheard-of")),
     (plans_are_plans, "obs-bucket", ("ConfigMap", "version: 2", "data", "plan.yaml")),
 ]
 
