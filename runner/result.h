@@ -16,12 +16,14 @@
 
 enum result_status { STATUS_OK, STATUS_FAILED, STATUS_INTERRUPTED };
 enum expect_result { EXPECT_PASS, EXPECT_FAIL, EXPECT_NOT_JUDGED };
+enum expect_bound { BOUND_NONE, BOUND_AT_MOST, BOUND_AT_LEAST };
 
 struct expectation {
 	char expr[EXPECT_TEXT_MAX];
 	int result;   /* enum expect_result */
 	double value; /* measured, in the expression's base unit (per second, ns, bytes/s); NAN when
 	                 unknown */
+	int bound;    /* enum expect_bound: what is known of it is only this */
 };
 
 struct verdict {
@@ -70,7 +72,8 @@ struct test_result {
 	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
 	unsigned n_concessions;
 
-	struct stats *stats; /* owned; NULL when the test never started */
+	struct stats *stats;    /* owned; NULL when the test never started */
+	struct gap longest_gap; /* stats_longest_gap of these; all zero: not known */
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;

@@ -4,7 +4,7 @@
  *	page-cache  the file was not opened O_DIRECT, so reads may have been answered
  *	            and writes taken by memory
  *	errors      requests failed; rates count only those that succeeded
- *	stalls      whole seconds passed without a completion, far longer than the
+ *	stalls      a second or more passed without a completion, far longer than the
  *	            test's own mean pace explains
  *
  * A check that finds nothing says nothing: no verdict means that none of these
@@ -22,10 +22,11 @@
 
 #include "base/units.h"
 
-/* A pause is a stall when it lasts this many times the mean time between completions. */
+/* A gap is a stall when it lasts this many times the mean time between completions. */
 #define STALL_FACTOR 100
+#define STALL_MIN_NS NSEC_PER_SEC
 
-/* What was measured: exactly `low`, or, where only bounds are known, in [low, high). */
+/* What was measured: exactly `low`, or, where only bounds are known, in [low, high]. */
 struct figure {
 	bool known;
 	double low, high;
@@ -101,12 +102,15 @@ static struct figure errors_figure(const struct test_result *tr)
 
 static struct figure stall_figure(const struct test_result *tr)
 {
-	if (!tr->stats || !tr->runtime_ns)
-		return unknown;
-
-	struct idle idle = stats_idle(tr->stats, tr->runtime_ns);
+	const struct gap *gap = &tr->longest_gap;
 	struct figure figure = {
-	        .known = true, .low = (double)idle.ns, .high = (double)idle.bound_ns};
+	        .known = true,
+	        .low = (double)gap->at_least_ns,
+	        .high = (double)gap->at_most_ns,
+	};
+
+	if (!gap->at_most_ns)
+		return unknown;
 
 	if (tr->status != STATUS_OK)
 		figure.high = INFINITY;
@@ -146,6 +150,17 @@ static bool holds(int op, double measured, double value)
 	}
 }
 
+/* Which bound gave the answer: "<=" holds for the higher one or fails for the lower one. */
+static bool low_decides(const struct expect *expect, struct figure figure, bool answer)
+{
+	if (expect->op == OP_EQ)
+		return figure.low > expect->value;
+
+	bool at_least = expect->op == OP_GE || expect->op == OP_GT;
+
+	return at_least == answer;
+}
+
 /*
  * Between two bounds the answer is known when it is the same at both: then every
  * value between them gives it too, unless the question is for one exact value.
@@ -159,13 +174,13 @@ static void judge(struct expectation *out, const struct expect *expect, struct f
 
 	out->result = EXPECT_NOT_JUDGED;
 	out->value = NAN;
+	out->bound = BOUND_NONE;
 	if (!figure.known || low != high || (!exact && expect->op == OP_EQ && between))
 		return;
 	out->result = low ? EXPECT_PASS : EXPECT_FAIL;
-	/* the bound that decided: "<=" holds for the higher one or fails for the lower one */
-	bool at_least = expect->op == OP_GE || expect->op == OP_GT;
-
-	out->value = at_least == low ? figure.low : figure.high;
+	out->value = low_decides(expect, figure, low) ? figure.low : figure.high;
+	if (!exact)
+		out->bound = low_decides(expect, figure, low) ? BOUND_AT_LEAST : BOUND_AT_MOST;
 }
 
 void verdict_expect(struct test_result *tr, const struct test *test)
@@ -207,16 +222,18 @@ static void judge_errors(struct test_result *tr)
 
 static void judge_stalls(struct test_result *tr)
 {
-	struct idle idle = stats_idle(tr->stats, tr->runtime_ns);
-	double ios = 0;
+	const struct gap *gap = &tr->longest_gap;
+	double ios = 0, length_ns = (double)gap->at_least_ns;
 	char pause[UNITS_TEXT_MAX], start[UNITS_TEXT_MAX];
 
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		ios += (double)tr->stats->op[op].latency.count;
-	if (!idle.ns || (double)idle.ns * ios < STALL_FACTOR * (double)tr->runtime_ns)
+	if (gap->at_least_ns < STALL_MIN_NS ||
+	    length_ns * ios < STALL_FACTOR * (double)tr->runtime_ns)
 		return;
-	add(tr, "stalls", (double)idle.ns, "no completion for at least %s, from %s on",
-	    units_format_time(idle.ns, pause), units_format_time(idle.start_ns, start));
+	add(tr, "stalls", length_ns, "no completion for %s%s, from %s on",
+	    gap->at_least_ns < gap->at_most_ns ? "at least " : "",
+	    units_format_time(gap->at_least_ns, pause), units_format_time(gap->start_ns, start));
 }
 
 static void judge_page_cache(struct test_result *tr)

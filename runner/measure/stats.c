@@ -3,6 +3,17 @@
  * runs. It starts at a slot a second; when a completion falls behind the last
  * slot, neighbours are added up in place and every slot stands for twice the
  * time. Two series with different intervals are merged at the coarser one.
+ *
+ * Gaps without a completion. A gap that crosses the border of slots lies between the last
+ * completion of one and the first of the next, and these survive every sum. Inside a
+ * slot a worker knows its own gaps exactly. Where two workers share a slot the
+ * completions of each cut the gaps of the other at unknown places, and an upper bound is
+ * left: no gap of both together is longer than the longest of one alone, reckoned
+ * from the first completion of both to the last.
+ *
+ *	one     |  x x      x   x x  |
+ *	other   |     x x    x       |
+ *	both      ^first         ^last
  */
 #include "measure/stats.h"
 
@@ -24,8 +35,55 @@ void stats_free(struct stats *stats)
 	free(stats);
 }
 
+/* The gaps of a slot and one behind it. */
+static void join_gaps(struct series_slot *dst, const struct series_slot *earlier,
+                      const struct series_slot *later)
+{
+	const struct series_slot *longer = earlier->gap_ns >= later->gap_ns ? earlier : later;
+	uint64_t between_ns = later->first_ns - earlier->last_ns;
+
+	dst->gap_ns = max_u64(longer->gap_ns, between_ns);
+	dst->gap_start_ns = between_ns >= longer->gap_ns ? earlier->last_ns : longer->gap_start_ns;
+}
+
+/* The longest gap of one slot between the first and the last completion of both. */
+static uint64_t gap_within(const struct series_slot *slot, uint64_t first_ns, uint64_t last_ns)
+{
+	uint64_t edge_ns = max_u64(slot->first_ns - first_ns, last_ns - slot->last_ns);
+
+	return max_u64(slot->gap_ns, edge_ns);
+}
+
+static void add_times(struct series_slot *dst, const struct series_slot *a,
+                      const struct series_slot *b)
+{
+	uint64_t first_ns = min_u64(a->first_ns, b->first_ns);
+	uint64_t last_ns = max_u64(a->last_ns, b->last_ns);
+
+	if (a->last_ns <= b->first_ns)
+		join_gaps(dst, a, b);
+	else if (b->last_ns <= a->first_ns)
+		join_gaps(dst, b, a);
+	else {
+		dst->gap_ns =
+		        min_u64(gap_within(a, first_ns, last_ns), gap_within(b, first_ns, last_ns));
+		dst->gap_start_ns = GAP_SOMEWHERE;
+	}
+	dst->first_ns = first_ns;
+	dst->last_ns = last_ns;
+}
+
 void series_slot_add(struct series_slot *dst, const struct series_slot *src)
 {
+	struct series_slot before = *dst;
+
+	if (!src->ios)
+		return;
+	if (!dst->ios) {
+		*dst = *src;
+		return;
+	}
+	add_times(dst, &before, src);
 	dst->ios += src->ios;
 	dst->bytes += src->bytes;
 	dst->lat_sum_ns += src->lat_sum_ns;
@@ -47,14 +105,30 @@ static void series_double(struct series *series)
 	series->current_span_ns = 0;
 }
 
+/* The first completion of a slot, or one before it. */
+static void open_slot(struct series_slot *slot, uint64_t at_ns)
+{
+	if (!slot->ios) {
+		slot->first_ns = slot->last_ns = slot->gap_start_ns = at_ns;
+	} else if (at_ns < slot->first_ns) {
+		if (slot->first_ns - at_ns > slot->gap_ns) {
+			slot->gap_ns = slot->first_ns - at_ns;
+			slot->gap_start_ns = at_ns;
+		}
+		slot->first_ns = at_ns;
+	}
+}
+
 void series_seek(struct series *series, uint64_t at_ns)
 {
 	assert(series->interval_ns);
 	while (at_ns / series->interval_ns >= SERIES_SLOTS)
 		series_double(series);
 	series->current = (unsigned)(at_ns / series->interval_ns);
-	series->current_start_ns = series->current * series->interval_ns;
-	series->current_span_ns = series->interval_ns;
+	open_slot(&series->slot[series->current], at_ns);
+	series->current_start_ns = series->slot[series->current].first_ns;
+	series->current_span_ns =
+	        (series->current + 1ull) * series->interval_ns - series->current_start_ns;
 	if (series->used <= series->current)
 		series->used = series->current + 1;
 }
@@ -142,41 +216,53 @@ uint64_t series_slots(const struct series *series, uint64_t window_ns)
 	return max_u64(slots, series->used);
 }
 
-/* Whether any operation completed in the index-th interval of this length. */
-static bool busy(const struct stats *stats, uint64_t interval_ns, uint64_t index)
+/* All operations in the index-th interval of this length. */
+static struct series_slot all_operations(const struct stats *stats, uint64_t interval_ns,
+                                         uint64_t index)
 {
+	struct series_slot all = {0};
+
 	for (unsigned op = 0; op < STATS_OPS; op++) {
 		const struct series *series = &stats->op[op].series;
 		uint64_t ratio = interval_ns / series->interval_ns;
 		uint64_t end = min_u64(series->used, (index + 1) * ratio);
+		struct series_slot one = {0};
 
 		for (uint64_t i = index * ratio; i < end; i++)
-			if (series->slot[i].ios)
-				return true;
+			series_slot_add(&one, &series->slot[i]);
+		series_slot_add(&all, &one);
 	}
-	return false;
+	return all;
 }
 
-struct idle stats_idle(const struct stats *stats, uint64_t window_ns)
+/* One more gap, from `start_ns` to `end_ns`. */
+static void gap_extend(struct gap *longest, uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t interval_ns = 0;
-	struct idle longest = {0};
-	uint64_t start_ns = 0;
+	if (end_ns <= start_ns || end_ns - start_ns <= longest->at_least_ns)
+		return;
+	longest->at_least_ns = end_ns - start_ns;
+	longest->start_ns = start_ns;
+}
+
+struct gap stats_longest_gap(const struct stats *stats, uint64_t window_ns)
+{
+	uint64_t interval_ns = 0, last_ns = 0;
+	struct gap longest = {0};
 
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		interval_ns = max_u64(interval_ns, stats->op[op].series.interval_ns);
-	for (uint64_t i = 0; i < window_ns / interval_ns; i++) {
-		uint64_t end_ns = (i + 1) * interval_ns;
+	for (uint64_t i = 0; i < SERIES_SLOTS; i++) {
+		struct series_slot slot = all_operations(stats, interval_ns, i);
 
-		if (i >= SERIES_SLOTS)
-			end_ns = window_ns; /* no series reaches this far: idle to the end */
-		if (busy(stats, interval_ns, i))
-			start_ns = end_ns;
-		if (end_ns - start_ns > longest.ns)
-			longest = (struct idle){.ns = end_ns - start_ns, .start_ns = start_ns};
-		if (end_ns == window_ns)
-			break;
+		if (!slot.ios)
+			continue;
+		gap_extend(&longest, last_ns, slot.first_ns);
+		if (slot.gap_start_ns != GAP_SOMEWHERE)
+			gap_extend(&longest, slot.gap_start_ns, slot.gap_start_ns + slot.gap_ns);
+		longest.at_most_ns = max_u64(longest.at_most_ns, slot.gap_ns);
+		last_ns = slot.last_ns;
 	}
-	longest.bound_ns = longest.ns + 2 * interval_ns;
+	gap_extend(&longest, last_ns, window_ns);
+	longest.at_most_ns = max_u64(longest.at_most_ns, longest.at_least_ns);
 	return longest;
 }

@@ -15,12 +15,22 @@ extern const char *const stats_op_name[STATS_OPS];
 #define SERIES_SLOTS     4096
 #define STATS_ERRORS_MAX 16
 
+/*
+ * Times are those of completions since the window's start; 0 without ios. Between the first
+ * and the last of a slot lies no gap without a completion that is longer than gap_ns. One of
+ * that length begins at gap_start_ns, unless that is GAP_SOMEWHERE: then all that is known
+ * is that none is longer.
+ */
 struct series_slot {
 	uint64_t ios;
 	uint64_t bytes;
 	uint64_t lat_sum_ns;
 	uint64_t lat_max_ns;
+	uint64_t first_ns, last_ns;
+	uint64_t gap_ns, gap_start_ns;
 };
+
+#define GAP_SOMEWHERE UINT64_MAX
 
 /*
  * Counts by time since the window's start, a slot a second. When time runs past
@@ -30,7 +40,10 @@ struct series {
 	uint64_t interval_ns; /* 1 s, or 1 s times a power of two */
 	unsigned used;        /* slots from the start up to the last one touched */
 
-	/* The slot recorded into last, so that finding it again takes no division. */
+	/*
+	 * The slot recorded into last, from its first completion to its end, so that finding it
+	 * again takes no division.
+	 */
 	unsigned current;
 	uint64_t current_start_ns;
 	uint64_t current_span_ns; /* 0 until the first record */
@@ -78,7 +91,10 @@ void stats_free(struct stats *stats);
 /* Make the slot that at_ns falls into the current one, doubling the interval where needed. */
 void series_seek(struct series *series, uint64_t at_ns);
 
-/* A completion `at_ns` after the window's start. In the timed path: inline, no division. */
+/*
+ * A completion `at_ns` after the window's start. In the timed path: inline, no division.
+ * Gaps are exact where completions are recorded in order of time.
+ */
 static inline void stats_record(struct stats *stats, enum stats_op op, uint32_t bytes,
                                 uint64_t latency_ns, uint64_t at_ns)
 {
@@ -97,6 +113,13 @@ static inline void stats_record(struct stats *stats, enum stats_op op, uint32_t 
 	slot->lat_sum_ns += latency_ns;
 	if (latency_ns > slot->lat_max_ns)
 		slot->lat_max_ns = latency_ns;
+	if (at_ns > slot->last_ns) {
+		if (at_ns - slot->last_ns > slot->gap_ns) {
+			slot->gap_ns = at_ns - slot->last_ns;
+			slot->gap_start_ns = slot->last_ns;
+		}
+		slot->last_ns = at_ns;
+	}
 }
 
 /* n requests failed with errnum (0: several kinds, no longer told apart). */
@@ -107,22 +130,23 @@ uint64_t stats_errors(const struct stats *stats);
 /* dst becomes the sum of both: counts add, extremes stay extremes. */
 void stats_merge(struct stats *dst, const struct stats *src);
 
+/* Of two workers or operations, or of two slots side by side, in either order. */
 void series_slot_add(struct series_slot *dst, const struct series_slot *src);
 
 /* The slots that the window takes at a series' interval, untouched ones at its end included. */
 uint64_t series_slots(const struct series *series, uint64_t window_ns);
 
 /*
- * The longest stretch of whole slots of the window without a completion of any
- * operation. A real pause may reach into the slots on both sides: it is longer than
- * `ns` and shorter than `bound_ns`, exclusive.
+ * The longest time without a completion of any operation, from the window's start to its
+ * first completion and from the last one to its end included. It is exact (both bounds are
+ * equal) when one worker recorded one operation, and whenever it is as long as a series'
+ * interval. All zero without a window.
  */
-struct idle {
-	uint64_t ns;       /* 0: every slot saw a completion */
-	uint64_t start_ns; /* since the window's start */
-	uint64_t bound_ns;
+struct gap {
+	uint64_t at_least_ns, at_most_ns;
+	uint64_t start_ns; /* of the one that is at_least_ns long, since the window's start */
 };
 
-struct idle stats_idle(const struct stats *stats, uint64_t window_ns);
+struct gap stats_longest_gap(const struct stats *stats, uint64_t window_ns);
 
 #endif

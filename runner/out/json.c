@@ -16,6 +16,7 @@
 
 static const char *const status_words[] = {"ok", "failed", "interrupted", NULL};
 static const char *const expect_words[] = {"pass", "fail", "not-judged", NULL};
+static const char *const bound_words[] = {"", "at-most", "at-least", NULL};
 static const char *const sync_words[] = {"none", "sync", "dsync", NULL};
 static const char *const buffer_words[] = {"random", "zero", NULL};
 static const char *const layout_words[] = {"full", "none", NULL};
@@ -120,6 +121,40 @@ static int read_counters(const cJSON *item, const struct member *row, void *obje
 	return member_read_object(item, counter_members, tr->stats, err);
 }
 
+/* There is one in every window. */
+static bool has_gap(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return tr->longest_gap.at_most_ns;
+}
+
+static const struct member gap_members[] = {
+        {"at_least_ns", UINT_AT(struct gap, at_least_ns), .required = true},
+        {"at_most_ns", UINT_AT(struct gap, at_most_ns), .required = true},
+        {"start_ns", UINT_AT(struct gap, start_ns), .required = true},
+        {0},
+};
+
+static void write_gap(struct emit *emit, const struct member *row, const void *object)
+{
+	const struct test_result *tr = object;
+
+	member_write_object(emit, row->name, gap_members, &tr->longest_gap);
+}
+
+static int read_gap(const cJSON *item, const struct member *row, void *object, struct err *err)
+{
+	struct gap *gap = &((struct test_result *)object)->longest_gap;
+
+	(void)row;
+	if (member_read_object(item, gap_members, gap, err))
+		return -1;
+	if (!gap->at_most_ns || gap->at_least_ns > gap->at_most_ns)
+		return err_set(err, ERR_PLAN, "its bounds cross");
+	return 0;
+}
+
 static enum stats_op op_of(const struct member *row)
 {
 	unsigned op = 0;
@@ -165,6 +200,7 @@ static const struct member expect_members[] = {
         {"expr", TEXT_AT(struct expectation, expr), .required = true},
         {"result", CHOICE_AT(struct expectation, result, expect_words), .required = true},
         {"value", DOUBLE_AT(struct expectation, value), .required = true},
+        {"bound", CHOICE_AT(struct expectation, bound, bound_words)},
         {0},
 };
 
@@ -220,6 +256,7 @@ static const struct member test_members[] = {
         {"concessions", LIST_AT(struct test_result, concessions, n_concessions)},
         {"errors", .write = write_errors, .read = read_errors},
         {"counters", .known = was_started, .write = write_counters, .read = read_counters},
+        {"longest_gap", .known = has_gap, .write = write_gap, .read = read_gap},
         {"omitted", .write = write_omitted},
         {"read", .write = write_op, .read = read_op},
         {"write", .write = write_op, .read = read_op},

@@ -118,6 +118,9 @@ static void value_text(const struct expectation *e, char *out)
 
 static const char *const expect_words[] = {"pass", "FAIL", "not judged"};
 
+static const char *const bound_words[] = {
+        [BOUND_NONE] = "", [BOUND_AT_MOST] = "at most ", [BOUND_AT_LEAST] = "at least "};
+
 static void write_thresholds(FILE *out, const struct test_result *tr)
 {
 	for (unsigned i = 0; i < tr->n_expect; i++) {
@@ -125,8 +128,8 @@ static void write_thresholds(FILE *out, const struct test_result *tr)
 		char value[UNITS_TEXT_MAX];
 
 		value_text(e, value);
-		fprintf(out, "threshold: %s: %s: %s (measured: %s)\n", tr->name, e->expr,
-		        expect_words[e->result], value);
+		fprintf(out, "threshold: %s: %s: %s (measured: %s%s)\n", tr->name, e->expr,
+		        expect_words[e->result], bound_words[e->bound], value);
 	}
 }
 

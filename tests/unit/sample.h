@@ -56,4 +56,11 @@ static inline void sample_record(struct test_result *tr, enum stats_op op, uint6
 		             (uint64_t)((double)tr->runtime_ns * (double)i / (double)n));
 }
 
+/* What is measured at the end of a test. */
+static inline void sample_end(struct test_result *tr)
+{
+	if (tr->stats)
+		tr->longest_gap = stats_longest_gap(tr->stats, tr->runtime_ns);
+}
+
 #endif

@@ -127,9 +127,12 @@ static void fill_test(struct test_result *tr)
 	snprintf(tr->direct_reason, sizeof(tr->direct_reason), "gr\xc3\xbc\xc3\x9f");
 	test_result_concede(tr, "size shrunk from 10GiB to 700MiB");
 	test_result_concede(tr, "another");
+	tr->longest_gap = (struct gap){8 * S, 1ull << 60, 0};
 	tr->n_expect = 2;
-	tr->expect[0] = (struct expectation){"read.iops >= 20000", EXPECT_FAIL, 350.01666};
-	tr->expect[1] = (struct expectation){"sync.p99 <= 10ms", EXPECT_NOT_JUDGED, NAN};
+	tr->expect[0] =
+	        (struct expectation){"read.iops >= 20000", EXPECT_FAIL, 350.01666, BOUND_AT_LEAST};
+	tr->expect[1] =
+	        (struct expectation){"sync.p99 <= 10ms", EXPECT_NOT_JUDGED, NAN, BOUND_NONE};
 	tr->n_verdicts = 2;
 	tr->verdicts[0] = (struct verdict){"errors", 16, "16 requests failed"};
 	tr->verdicts[1] = (struct verdict){"page-cache", NAN, "buffered"};
@@ -158,6 +161,15 @@ static void assert_same_conditions(const struct test_result *a, const struct tes
 	assert_int_equal(a->first_write, b->first_write);
 }
 
+static void forget_times(struct series *series)
+{
+	for (unsigned i = 0; i < series->used; i++) {
+		struct series_slot *slot = &series->slot[i];
+
+		slot->first_ns = slot->last_ns = slot->gap_ns = slot->gap_start_ns = 0;
+	}
+}
+
 static void test_round_trip(void **unused)
 {
 	struct result result = make_result(3);
@@ -183,14 +195,17 @@ static void test_round_trip(void **unused)
 		struct test_result *a = &result.tests[i], *b = &again.tests[i];
 		struct stats *stats = a->stats;
 
-		/* what recording needs is not part of the document */
+		/* what recording needs is not part of the document, nor what gaps come from */
 		for (unsigned op = 0; op < STATS_OPS; op++) {
+			forget_times(&stats->op[op].series);
 			stats->op[op].series.current = 0;
 			stats->op[op].series.current_start_ns = 0;
 			stats->op[op].series.current_span_ns = 0;
 			stats->op[op].series.used = b->stats->op[op].series.used;
 		}
 		assert_memory_equal(a->stats, b->stats, sizeof(*stats));
+		assert_memory_equal(&a->longest_gap, &b->longest_gap, sizeof(struct gap));
+		assert_int_equal(b->expect[0].bound, BOUND_AT_LEAST);
 		assert_string_equal(a->error, b->error);
 		assert_int_equal(a->exit_class, b->exit_class);
 		assert_same_conditions(a, b);
@@ -349,8 +364,10 @@ static void fill_series(struct test_result *tr)
 
 		series->used = SERIES_SLOTS;
 		for (unsigned i = 0; i < SERIES_SLOTS; i++)
-			series->slot[i] = (struct series_slot){1000000 + i, 4096000000 + i,
-			                                       1000000000000 + i, 90000000 + i};
+			series->slot[i] = (struct series_slot){.ios = 1000000 + i,
+			                                       .bytes = 4096000000 + i,
+			                                       .lat_sum_ns = 1000000000000 + i,
+			                                       .lat_max_ns = 90000000 + i};
 	}
 }
 
@@ -611,6 +628,9 @@ static const struct {
         {"\"errors\":{}", "\"errors\":{\"errno -5\":1}", "errors: has a name that is no"},
         {"\"errors\":{}", "\"errors\":{\"EIO\":-1}", "errors: is no whole number"},
         {"\"errors\":{}", "\"errors\":[]", "errors: is no object"},
+        {"\"at_least_ns\":1000000000", "\"at_least_ns\":1000000001", "longest_gap: its"},
+        {"\"at_most_ns\":1000000000", "\"at_most_ns\":0", "longest_gap: its bounds cross"},
+        {"\"at_most_ns\"", "\"at_mist_ns\"", "longest_gap: has no member 'at_most_ns'"},
         {"\"concessions\":[]", "\"concessions\":{}", "concessions: is no array"},
         {"\"concessions\":[]", "\"concessions\":[1]", "concessions: [0]: is no text"},
         {"\"cpus\":0.2", "\"cpus\":\"two\"", "cpus: is no number"},
@@ -654,6 +674,7 @@ static void test_damaged_documents(void **unused)
 	stats_record(result.tests[0].stats, STATS_READ, 1, 2, 0);
 	stats_record(result.tests[0].stats, STATS_READ, 1, 4, 0);
 	stats_record(result.tests[0].stats, STATS_READ, 1, 300, 0);
+	sample_end(&result.tests[0]);
 	good = line(&result, 0);
 	for (unsigned i = 0; i < ARRAY_SIZE(damages); i++) {
 		const char *start = good.bytes + strlen(RESULT_LINE_PREFIX);

@@ -85,6 +85,17 @@ static void test_interval_doubles(void **unused)
 	assert_int_equal(reads(a)->slot[0].ios, 32);
 }
 
+/* All but the gaps, of which one worker knows more than two. */
+static void assert_same_slot(const struct series_slot *x, const struct series_slot *y)
+{
+	assert_int_equal(x->ios, y->ios);
+	assert_int_equal(x->bytes, y->bytes);
+	assert_int_equal(x->lat_sum_ns, y->lat_sum_ns);
+	assert_int_equal(x->lat_max_ns, y->lat_max_ns);
+	assert_int_equal(x->first_ns, y->first_ns);
+	assert_int_equal(x->last_ns, y->last_ns);
+}
+
 /* Whoever records what, in whatever order it is merged: the sum is the same. */
 static void test_merge_is_the_whole(void **unused)
 {
@@ -110,7 +121,8 @@ static void test_merge_is_the_whole(void **unused)
 		assert_int_equal(x->bytes, y->bytes);
 		assert_int_equal(x->series.interval_ns, y->series.interval_ns);
 		assert_int_equal(x->series.used, y->series.used);
-		assert_memory_equal(x->series.slot, y->series.slot, sizeof(x->series.slot));
+		for (unsigned i = 0; i < SERIES_SLOTS; i++)
+			assert_same_slot(&x->series.slot[i], &y->series.slot[i]);
 	}
 	/* and it can still be recorded into */
 	stats_record(a, STATS_READ, 1, 1, 0);
@@ -209,43 +221,159 @@ static void record_seconds(struct stats *stats, enum stats_op op, unsigned from,
 		stats_record(stats, op, 1, 1, second * S);
 }
 
-static void assert_idle(const struct stats *stats, uint64_t window_s, uint64_t start_s,
-                        uint64_t length_s, uint64_t interval_s)
+static void assert_gap(const struct stats *stats, uint64_t window_ns, uint64_t start_ns,
+                       uint64_t at_least_ns, uint64_t at_most_ns)
 {
-	struct idle idle = stats_idle(stats, window_s * S);
+	struct gap gap = stats_longest_gap(stats, window_ns);
 
-	assert_int_equal(idle.ns, length_s * S);
-	assert_int_equal(idle.start_ns, start_s * S);
-	assert_int_equal(idle.bound_ns, (length_s + 2 * interval_s) * S);
+	assert_int_equal(gap.at_least_ns, at_least_ns);
+	assert_int_equal(gap.at_most_ns, at_most_ns);
+	assert_int_equal(gap.start_ns, start_ns);
 }
 
-static void test_idle(void **unused)
+static void test_gaps_of_one_worker_are_exact(void **unused)
 {
 	(void)unused;
-	assert_idle(a, 0, 0, 0, 1);
-	assert_idle(a, 10, 0, 10, 1);
-	record_seconds(a, STATS_READ, 0, 10);
-	assert_idle(a, 10, 0, 0, 1);
-	assert_idle(a, 14, 10, 4, 1); /* to the end of the window */
-	record_seconds(a, STATS_READ, 20, 30);
-	assert_idle(a, 30, 10, 10, 1);
-	record_seconds(a, STATS_WRITE, 12, 13); /* any operation ends a pause */
-	assert_idle(a, 30, 13, 7, 1);
-	record_seconds(a, STATS_SYNC, 0, 30);
-	assert_idle(a, 30, 0, 0, 1);
+	assert_gap(a, 0, 0, 0, 0);
+	assert_gap(a, 10 * S, 0, 10 * S, 10 * S); /* nothing at all */
+	stats_record(a, STATS_READ, 1, 1, 7);
+	assert_gap(a, 7, 0, 7, 7);
+	assert_gap(a, 10, 0, 7, 7);   /* from the window's start */
+	assert_gap(a, 30, 7, 23, 23); /* to its end */
+	stats_record(a, STATS_READ, 1, 1, 100);
+	stats_record(a, STATS_READ, 1, 1, 100);
+	stats_record(a, STATS_READ, 1, 1, 150);
+	assert_gap(a, 160, 7, 93, 93); /* within a slot */
+	stats_record(a, STATS_READ, 1, 1, S - 1);
+	stats_record(a, STATS_READ, 1, 1, 3 * S + 5);
+	assert_gap(a, 3 * S + 5, S - 1, 2 * S + 6, 2 * S + 6); /* over borders */
+	assert_gap(a, 10 * S, 3 * S + 5, 7 * S - 5, 7 * S - 5);
 }
 
-static void test_idle_of_unequal_series(void **unused)
+/* Times that go back, as no worker records them, leave the bounds right. */
+static void test_gaps_out_of_order(void **unused)
+{
+	(void)unused;
+	stats_record(a, STATS_READ, 1, 1, 500);
+	stats_record(a, STATS_READ, 1, 1, 100);
+	assert_int_equal(reads(a)->slot[0].first_ns, 100);
+	assert_int_equal(reads(a)->slot[0].last_ns, 500);
+	assert_gap(a, 500, 100, 400, 400);
+	stats_record(a, STATS_READ, 1, 1, 2 * S);
+	stats_record(a, STATS_READ, 1, 1, 50);
+	stats_record(a, STATS_READ, 1, 1, 600);
+	assert_int_equal(reads(a)->slot[0].first_ns, 50);
+	assert_int_equal(reads(a)->slot[0].last_ns, 600);
+	assert_gap(a, 2 * S, 600, 2 * S - 600, 2 * S - 600);
+}
+
+static void test_any_operation_ends_a_gap(void **unused)
+{
+	(void)unused;
+	record_seconds(a, STATS_READ, 0, 10);
+	record_seconds(a, STATS_READ, 20, 30);
+	assert_gap(a, 30 * S, 9 * S, 11 * S, 11 * S);
+	stats_record(a, STATS_WRITE, 1, 1, 12 * S);
+	assert_gap(a, 30 * S, 12 * S, 8 * S, 8 * S);
+	record_seconds(a, STATS_SYNC, 0, 30);
+	assert_gap(a, 30 * S, 0, S, S);
+}
+
+/* Two in one slot: a gap of both is a gap of each. */
+static void test_gaps_of_two_have_bounds(void **unused)
+{
+	(void)unused;
+	stats_record(a, STATS_READ, 1, 1, 0);
+	stats_record(a, STATS_READ, 1, 1, 400);
+	stats_record(a, STATS_READ, 1, 1, 1000);
+	stats_record(b, STATS_READ, 1, 1, 50);
+	stats_record(b, STATS_READ, 1, 1, 500);
+	stats_record(b, STATS_READ, 1, 1, 900);
+	stats_merge(a, b);
+	assert_gap(a, 1000, 0, 0, 450);
+	assert_gap(a, 1300, 1000, 300, 450);
+	assert_gap(a, 2000, 1000, 1000, 1000);
+}
+
+/* As long as an interval it is exact, whatever the series were added up to. */
+static void test_gaps_of_unequal_series(void **unused)
 {
 	(void)unused;
 	record_seconds(a, STATS_READ, 0, 5000); /* interval 2 s */
 	record_seconds(b, STATS_WRITE, 0, 10);
 	stats_merge(b, a);
-	assert_idle(b, 5000, 0, 0, 2);
+	assert_gap(b, 5000 * S, 1 * S, S, S);
 	record_seconds(a, STATS_READ, 5100, 5102);
-	assert_idle(a, 5102, 5000, 100, 2);
+	assert_gap(a, 5102 * S, 4999 * S, 101 * S, 101 * S);
 	/* behind the last slot that any series has */
-	assert_idle(a, 1ull << 30, 5102, (1ull << 30) - 5102, 2);
+	assert_gap(a, (1ull << 30) * S, 5101 * S, ((1ull << 30) - 5101) * S,
+	           ((1ull << 30) - 5101) * S);
+}
+
+static int compare_times(const void *x, const void *y)
+{
+	uint64_t a_ns = *(const uint64_t *)x, b_ns = *(const uint64_t *)y;
+
+	return (a_ns > b_ns) - (a_ns < b_ns);
+}
+
+#define TIMES 300
+
+/* The longest gap of n sorted times, by looking at each. */
+static uint64_t true_gap(const uint64_t *times, unsigned n, uint64_t window_ns)
+{
+	uint64_t longest = 0, last = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		longest = times[i] - last > longest ? times[i] - last : longest;
+		last = times[i];
+	}
+	return window_ns - last > longest ? window_ns - last : longest;
+}
+
+/* n completions of some threads, at random times of a window of which stretches are left out. */
+static void check_random_gaps(uint32_t *state, unsigned threads, unsigned n, uint64_t window_ns)
+{
+	static uint64_t times[TIMES];
+	struct stats *sum = stats_new();
+	uint64_t expected;
+	struct gap gap;
+
+	for (unsigned i = 0; i < n; i++) {
+		*state = *state * 1664525 + 1013904223;
+		times[i] = (uint64_t)((double)(*state >> 8) / (1 << 24) * (double)window_ns);
+		if (*state & 0x100) /* crowd */
+			times[i] -= times[i] % (window_ns / 7 + 1);
+	}
+	qsort(times, n, sizeof(times[0]), compare_times);
+	for (unsigned t = 0; t < threads; t++) {
+		struct stats *one = stats_new();
+
+		for (unsigned i = t; i < n; i += threads)
+			stats_record(one, (enum stats_op)(t % STATS_OPS), 1, 1, times[i]);
+		stats_merge(sum, one);
+		stats_free(one);
+	}
+	expected = true_gap(times, n, window_ns);
+	gap = stats_longest_gap(sum, window_ns);
+	if (gap.at_least_ns > expected || gap.at_most_ns < expected)
+		fail_msg("%u threads, %u times: %lu is not in [%lu, %lu]", threads, n, expected,
+		         gap.at_least_ns, gap.at_most_ns);
+	if (threads == 1 || expected >= 2 * S)
+		assert_int_equal(gap.at_least_ns, gap.at_most_ns);
+	stats_free(sum);
+}
+
+static void test_bounds_hold_the_truth(void **unused)
+{
+	uint32_t state = 1;
+
+	(void)unused;
+	for (unsigned round = 0; round < 200; round++) {
+		check_random_gaps(&state, 1 + round % 5, 1 + round * 3 % TIMES, S / 3);
+		check_random_gaps(&state, 1 + round % 5, 1 + round * 7 % TIMES, 9 * S + round);
+		check_random_gaps(&state, 1 + round % 5, 1 + round * 5 % TIMES, 6000 * S);
+	}
 }
 
 int main(void)
@@ -259,8 +387,13 @@ int main(void)
 	        cmocka_unit_test_setup_teardown(test_errors, set_up, tear_down),
 	        cmocka_unit_test_setup_teardown(test_more_errors_than_rows, set_up, tear_down),
 	        cmocka_unit_test_setup_teardown(test_slots_of_a_window, set_up, tear_down),
-	        cmocka_unit_test_setup_teardown(test_idle, set_up, tear_down),
-	        cmocka_unit_test_setup_teardown(test_idle_of_unequal_series, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(test_gaps_of_one_worker_are_exact, set_up,
+	                                        tear_down),
+	        cmocka_unit_test_setup_teardown(test_gaps_out_of_order, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(test_any_operation_ends_a_gap, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(test_gaps_of_two_have_bounds, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(test_gaps_of_unequal_series, set_up, tear_down),
+	        cmocka_unit_test_setup_teardown(test_bounds_hold_the_truth, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,8 +186,8 @@ static void test_headlines(void **unused)
 	assert_headline("interrupted");
 	tr = add("e", "/data", RW_RANDREAD, 60, 0);
 	tr->n_expect = 2;
-	tr->expect[0] = (struct expectation){"read.iops >= 1", EXPECT_PASS, 1};
-	tr->expect[1] = (struct expectation){"read.iops >= 2", EXPECT_FAIL, 1};
+	tr->expect[0] = (struct expectation){"read.iops >= 1", EXPECT_PASS, 1, BOUND_NONE};
+	tr->expect[1] = (struct expectation){"read.iops >= 2", EXPECT_FAIL, 1, BOUND_NONE};
 	assert_headline("read 1 IOPS, 4096B/s, mean 1ms; threshold read.iops >= 2: FAIL");
 	tr = &tests[result.n_tests++];
 	assert_headline("nothing was measured");
@@ -414,14 +414,18 @@ static void test_values_of_thresholds(void **unused)
 	struct test_result *tr = add("t", "/data", RW_RANDREAD, 60, 0);
 
 	(void)unused;
-	tr->n_expect = 6;
-	tr->expect[0] = (struct expectation){"read.iops >= 1", EXPECT_PASS, 33500};
-	tr->expect[1] = (struct expectation){"read.bw >= 1MiB", EXPECT_PASS, 349 * MIB};
-	tr->expect[2] = (struct expectation){"read.p99 <= 1ms", EXPECT_FAIL, 7210000};
-	tr->expect[3] = (struct expectation){"errors == 0", EXPECT_FAIL, 12};
-	tr->expect[4] = (struct expectation){"stall <= 5s", EXPECT_NOT_JUDGED, NAN};
-	tr->expect[5] = (struct expectation){"of a newer version", EXPECT_FAIL, 1.5};
+	tr->n_expect = 8;
+	tr->expect[0] = (struct expectation){"read.iops >= 1", EXPECT_PASS, 33500, BOUND_NONE};
+	tr->expect[1] = (struct expectation){"read.bw >= 1MiB", EXPECT_PASS, 349 * MIB, BOUND_NONE};
+	tr->expect[2] = (struct expectation){"read.p99 <= 1ms", EXPECT_FAIL, 7210000, BOUND_NONE};
+	tr->expect[3] = (struct expectation){"errors == 0", EXPECT_FAIL, 12, BOUND_NONE};
+	tr->expect[4] = (struct expectation){"stall <= 5s", EXPECT_NOT_JUDGED, NAN, BOUND_NONE};
+	tr->expect[5] = (struct expectation){"of a newer version", EXPECT_FAIL, 1.5, BOUND_NONE};
+	tr->expect[6] = (struct expectation){"stall <= 1s", EXPECT_PASS, 5e6, BOUND_AT_MOST};
+	tr->expect[7] = (struct expectation){"stall < 1s", EXPECT_FAIL, 5e9, BOUND_AT_LEAST};
 	written(text_write);
+	assert_non_null(strstr(text, "stall <= 1s: pass (measured: at most 5ms)\n"));
+	assert_non_null(strstr(text, "stall < 1s: FAIL (measured: at least 5s)\n"));
 	assert_non_null(strstr(text, "threshold: t: read.iops >= 1: pass (measured: 33.5k)\n"));
 	assert_non_null(strstr(text, "read.bw >= 1MiB: pass (measured: 349MiB/s)\n"));
 	assert_non_null(strstr(text, "read.p99 <= 1ms: FAIL (measured: 7.21ms)\n"));

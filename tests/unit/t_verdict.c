@@ -26,6 +26,7 @@ static void assert_judged(struct test_result *tr, struct test *test, const char 
 {
 	test->n_expect = 0;
 	sample_expect(test, expr);
+	sample_end(tr);
 	verdict_expect(tr, test);
 	assert_int_equal(tr->n_expect, 1);
 	assert_string_equal(tr->expect[0].expr, expr);
@@ -127,30 +128,71 @@ static void test_unfinished_tests_are_not_judged(void **unused)
 	}
 }
 
-/* A pause of ten whole seconds lasted from 10 s to 12 s, no more is known. */
-static void test_stalls_have_bounds(void **unused)
+static void test_stalls_are_exact(void **unused)
 {
 	struct test test = sample_test("read-iops", RW_RANDREAD);
 	struct test_result tr;
 
 	(void)unused;
+	steady(&tr, &test); /* 90 a second, and the other ten together with some of these */
+	assert_judged(&tr, &test, "stall <= 1s", EXPECT_PASS, S / 90.0);
+	assert_judged(&tr, &test, "stall <= 11.2ms", EXPECT_PASS, S / 90.0);
+	assert_judged(&tr, &test, "stall < 11.1ms", EXPECT_FAIL, S / 90.0);
+	assert_int_equal(tr.expect[0].bound, BOUND_NONE);
+	test_result_destroy(&tr);
+
 	sample_result(&tr, &test);
-	for (unsigned second = 0; second < 60; second++)
+	for (unsigned second = 0; second <= 60; second++)
 		if (second < 20 || second >= 30)
 			stats_record(tr.stats, STATS_READ, 4096, 1, second * S);
-	assert_judged(&tr, &test, "stall <= 12s", EXPECT_PASS, 12e9);
-	assert_judged(&tr, &test, "stall <= 11s", EXPECT_NOT_JUDGED, NAN);
-	assert_judged(&tr, &test, "stall < 10s", EXPECT_FAIL, 10e9);
-	assert_judged(&tr, &test, "stall <= 9s", EXPECT_FAIL, 10e9);
-	assert_judged(&tr, &test, "stall == 11s", EXPECT_NOT_JUDGED, NAN);
-	assert_judged(&tr, &test, "stall == 20s", EXPECT_FAIL, 10e9);
+	assert_judged(&tr, &test, "stall <= 11s", EXPECT_PASS, 11e9);
+	assert_judged(&tr, &test, "stall < 11s", EXPECT_FAIL, 11e9);
+	assert_judged(&tr, &test, "stall == 11s", EXPECT_PASS, 11e9);
+	assert_judged(&tr, &test, "stall > 10.999999999s", EXPECT_PASS, 11e9);
 	test_result_destroy(&tr);
+
+	sample_result(&tr, &test); /* none at all */
+	assert_judged(&tr, &test, "stall <= 59s", EXPECT_FAIL, 60e9);
+	assert_judged(&tr, &test, "stall <= 60s", EXPECT_PASS, 60e9);
+	stats_record(tr.stats, STATS_READ, 4096, 1, 50 * S);
+	assert_judged(&tr, &test, "stall <= 49s", EXPECT_FAIL, 50e9); /* before the first */
+	stats_record(tr.stats, STATS_READ, 4096, 1, 10 * S);
+	assert_judged(&tr, &test, "stall <= 39s", EXPECT_FAIL, 40e9);
+	test_result_destroy(&tr);
+}
+
+/* Of several threads only bounds are known where the gap is short: here 1 s to 3 s. */
+static void test_stalls_have_bounds(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr = {.runtime_ns = 60 * S, .longest_gap = {1 * S, 3 * S, 0}};
+	static const struct {
+		const char *expr;
+		int result, bound;
+		double value;
+	} cases[] = {
+	        {"stall <= 3s", EXPECT_PASS, BOUND_AT_MOST, 3e9},
+	        {"stall < 3s", EXPECT_NOT_JUDGED, BOUND_NONE, NAN},
+	        {"stall <= 2s", EXPECT_NOT_JUDGED, BOUND_NONE, NAN},
+	        {"stall < 1s", EXPECT_FAIL, BOUND_AT_LEAST, 1e9},
+	        {"stall >= 1s", EXPECT_PASS, BOUND_AT_LEAST, 1e9},
+	        {"stall > 3s", EXPECT_FAIL, BOUND_AT_MOST, 3e9},
+	        {"stall == 2s", EXPECT_NOT_JUDGED, BOUND_NONE, NAN},
+	        {"stall == 20s", EXPECT_FAIL, BOUND_AT_MOST, 3e9},
+	};
+
+	(void)unused;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_judged(&tr, &test, cases[i].expr, cases[i].result, cases[i].value);
+		assert_int_equal(tr.expect[0].bound, cases[i].bound);
+	}
 }
 
 static void assert_codes(struct test_result *tr, const char *codes)
 {
 	char found[256] = "";
 
+	sample_end(tr);
 	verdict_judge(tr);
 	for (unsigned i = 0; i < tr->n_verdicts; i++)
 		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? " " : "",
@@ -177,8 +219,8 @@ static void test_verdicts(void **unused)
 	assert_true(tr.verdicts[0].figure == 2);
 	tr.runtime_ns = 90 * S;
 	assert_codes(&tr, "errors stalls page-cache");
-	assert_true(tr.verdicts[1].figure == 30e9);
-	assert_string_equal(tr.verdicts[1].text, "no completion for at least 30s, from 1m00s on");
+	assert_true(fabs(tr.verdicts[1].figure - (30e9 + S / 90.0)) < 2);
+	assert_string_equal(tr.verdicts[1].text, "no completion for 30s, from 1m00s on");
 	snprintf(tr.ioengine, sizeof(tr.ioengine), "null");
 	assert_codes(&tr, "errors stalls");
 	test_result_destroy(&tr);
@@ -222,6 +264,7 @@ int main(void)
 	        cmocka_unit_test(test_what_is_not_carried_is_not_judged),
 	        cmocka_unit_test(test_concessions_touch_figures),
 	        cmocka_unit_test(test_unfinished_tests_are_not_judged),
+	        cmocka_unit_test(test_stalls_are_exact),
 	        cmocka_unit_test(test_stalls_have_bounds),
 	        cmocka_unit_test(test_verdicts),
 	        cmocka_unit_test(test_slow_is_not_stalled),
