@@ -179,14 +179,17 @@ static void check_file_system(struct doctor *d)
 
 static void check_space(struct doctor *d)
 {
+	static const char *const remedies[] = {
+	        [LIMITED] =
+	                "files are shrunk to what fits; a larger volume gives figures that count",
+	        [MISSING] =
+	                "no test fits beside what stays free; a larger or emptier volume is needed",
+	};
 	uint64_t budget = target_budget(&d->target);
-	bool enough = budget >= SPACE_ENOUGH;
+	enum status status = budget >= SPACE_ENOUGH ? OK : budget >= TRY_BYTES ? LIMITED : MISSING;
 	char capacity[UNITS_TEXT_MAX], free_space[UNITS_TEXT_MAX], usable[UNITS_TEXT_MAX];
 
-	say(d, enough ? OK : LIMITED, "space",
-	    enough ? NULL
-	           : "files are shrunk to what fits; a larger volume gives figures that count",
-	    "%s, %s free, %s for us%s",
+	say(d, status, "space", remedies[status], "%s, %s free, %s for us%s",
 	    d->target.capacity_bytes ? units_format_size(d->target.capacity_bytes, capacity)
 	                             : "unknown capacity",
 	    units_format_size(d->target.free_bytes, free_space), units_format_size(budget, usable),

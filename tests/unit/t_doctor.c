@@ -8,9 +8,11 @@
 
 #include <dirent.h>
 #include <regex.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mount.h>
 
 #include <cmocka.h>
 
@@ -85,6 +87,21 @@ static void test_volume(void **state)
 	assert_int_equal(count_entries(), 2);
 }
 
+/* run says that there is no space, so this is not limited but missing. */
+static void test_volume_on_which_nothing_fits(void **state)
+{
+	struct err err;
+
+	(void)state;
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", work_dir, "tmpfs", 0, "size=4m") < 0)
+		skip();
+	assert_int_equal(look(work_dir, &err), 0);
+	assert_non_null(strstr(text, "missing: space (4MiB, 4MiB free, 0B for us): "));
+	check_lines();
+	assert_int_equal(umount(work_dir), 0);
+}
+
 static void test_no_volume(void **state)
 {
 	struct err err = {0};
@@ -112,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_pod),
 	        cmocka_unit_test(test_volume),
+	        cmocka_unit_test(test_volume_on_which_nothing_fits),
 	        cmocka_unit_test(test_no_volume),
 	};
 
