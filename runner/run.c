@@ -297,12 +297,12 @@ static int run_tests(struct run *run)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
 	print_summary(run);
-	clean_up(run);
 	code = exit_code(run);
 	if (write_out(run, &err)) {
 		fprintf(stderr, "pvcbench: %s\n", err.text);
 		code = code ? code : (int)err.class;
 	}
+	clean_up(run);
 	return code;
 }
 

@@ -11,6 +11,7 @@
 #include "load/worker.h"
 
 /* How much longer than the drain a thread may take to come home. */
+#define LOOK_NS (100 * NSEC_PER_MSEC)
 #define HOME_NS (500 * NSEC_PER_MSEC)
 
 struct load {
@@ -86,11 +87,26 @@ failed:
 	return -1;
 }
 
+/* When a request last came back, or the start. */
+static uint64_t last_completion_ns(struct load *load)
+{
+	uint64_t last = load->start_ns;
+
+	for (unsigned i = 0; i < load->n_threads; i++)
+		last = max_u64(last, atomic_load_explicit(&load->threads[i].live.last_ns,
+		                                          memory_order_relaxed));
+	return last;
+}
+
 void load_progress(struct load *load, struct load_progress *progress)
 {
-	uint64_t now = clock_now_ns(), last = load->start_ns;
+	uint64_t now = clock_now_ns(), last = last_completion_ns(load);
 
-	*progress = (struct load_progress){.elapsed_ns = now - load->start_ns};
+	*progress = (struct load_progress){
+	        .elapsed_ns = now - load->start_ns,
+	        .idle_ns = now > last ? now - last : 0,
+	        .ended = now >= atomic_load(&load->clock.end_ns),
+	};
 	for (unsigned i = 0; i < load->n_threads; i++) {
 		struct worker_counters *live = &load->threads[i].live;
 
@@ -98,10 +114,7 @@ void load_progress(struct load *load, struct load_progress *progress)
 		progress->bytes += atomic_load_explicit(&live->bytes, memory_order_relaxed);
 		progress->latency_sum_ns +=
 		        atomic_load_explicit(&live->latency_sum_ns, memory_order_relaxed);
-		last = max_u64(last, atomic_load_explicit(&live->last_ns, memory_order_relaxed));
 	}
-	progress->idle_ns = now > last ? now - last : 0;
-	progress->ended = now >= atomic_load(&load->clock.end_ns);
 }
 
 /*
@@ -115,21 +128,31 @@ static void wake(struct load *load)
 		workers_kick(load->workers);
 }
 
+/* After the end: a volume that still answers is waited for, one that is silent is not. */
+static void lose_patience(struct load *load, uint64_t now, uint64_t end)
+{
+	uint64_t patience = load->params.end_sync ? LOAD_DRAIN_MOST_NS : LOAD_DRAIN_NS;
+
+	if (now > max_u64(end, last_completion_ns(load)) + patience)
+		worker_clock_give_up(&load->clock, now);
+}
+
 bool load_wait(struct load *load, uint64_t timeout_ns)
 {
 	uint64_t now = clock_now_ns(), deadline = now + timeout_ns;
 
 	for (;;) {
 		uint64_t end = atomic_load(&load->clock.end_ns);
-		uint64_t give_up = atomic_load(&load->clock.give_up_ns);
-		uint64_t until = min_u64(deadline, now < end ? end : give_up);
+		uint64_t until = min_u64(deadline, now < end ? end : now + LOOK_NS);
 
-		if (now >= end)
+		if (now >= end) {
 			wake(load);
+			lose_patience(load, now, end);
+		}
 		if (!workers_wait(load->workers, until > now ? until - now : 0))
 			return true;
 		now = clock_now_ns();
-		if (now >= give_up)
+		if (now >= atomic_load(&load->clock.give_up_ns))
 			return true;
 		if (now >= deadline)
 			return false;

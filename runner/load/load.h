@@ -11,8 +11,12 @@
 #include "load/pattern.h"
 #include "measure/stats.h"
 
-/* How long requests in flight are waited for after the end, and after an interruption. */
+/*
+ * How long requests in flight are waited for after the end: until none came back for
+ * LOAD_DRAIN_NS, or in all LOAD_DRAIN_MOST_NS; after an interruption or an error less.
+ */
 #define LOAD_DRAIN_NS         (10 * NSEC_PER_SEC)
+#define LOAD_DRAIN_MOST_NS    (300 * NSEC_PER_SEC)
 #define LOAD_DRAIN_STOPPED_NS (1200 * NSEC_PER_MSEC)
 
 enum load_data { LOAD_DATA_RANDOM, LOAD_DATA_ZERO };

@@ -63,11 +63,7 @@ struct worker_state {
 	bool sync_due;
 	bool syncing_at_end;                 /* nothing but the last sync is left */
 	uint64_t ios, bytes, latency_sum_ns; /* for the live counters */
-	struct worker_state *next_left_behind;
 };
-
-/* States that could not be freed, for whoever looks for leaks. */
-static struct worker_state *left_behind;
 
 uint64_t worker_due_ns(const struct load_params *params, uint64_t n)
 {
@@ -135,11 +131,6 @@ void worker_release(struct worker *w)
 	stats_free(w->stats);
 	if (!s)
 		return;
-	if (s->n_in_flight) { /* the kernel may still write to these buffers */
-		s->next_left_behind = left_behind;
-		left_behind = s;
-		return;
-	}
 	if (s->engine)
 		w->params->engine->close(s->engine);
 	buffers_destroy(&s->buffers);
@@ -178,7 +169,12 @@ static void lower(_Atomic uint64_t *limit, uint64_t to)
 void worker_clock_end(struct worker_clock *clock, uint64_t end_ns, uint64_t drain_ns)
 {
 	lower(&clock->end_ns, end_ns);
-	lower(&clock->give_up_ns, end_ns + drain_ns);
+	worker_clock_give_up(clock, end_ns + drain_ns);
+}
+
+void worker_clock_give_up(struct worker_clock *clock, uint64_t at_ns)
+{
+	lower(&clock->give_up_ns, at_ns);
 }
 
 /* No space and no permission to write are the volume's state; all else is a failed test. */
@@ -560,6 +556,16 @@ static void sync_at_end(struct worker *w, struct worker_state *s)
 	drain(w, s);
 }
 
+/*
+ * A thread that ends takes its io_uring apart, and waits in the kernel for requests
+ * that do not come back. It stays, is counted as held, and goes with the process.
+ */
+static _Noreturn void stay(void)
+{
+	for (;;)
+		pause();
+}
+
 void worker_run(void *worker, uint64_t start_ns)
 {
 	struct worker *w = worker;
@@ -569,7 +575,8 @@ void worker_run(void *worker, uint64_t start_ns)
 	w->start_ns = start_ns;
 	w->window_ns = start_ns + w->params->ramp_ns;
 	if (w->params->runtime_ns)
-		worker_clock_end(w->clock, w->window_ns + w->params->runtime_ns, LOAD_DRAIN_NS);
+		worker_clock_end(w->clock, w->window_ns + w->params->runtime_ns,
+		                 LOAD_DRAIN_MOST_NS);
 	while (now = clock_now_ns(), running(w, s, now)) {
 		gather(w, s, now);
 		if (s->n_batch)
@@ -579,8 +586,8 @@ void worker_run(void *worker, uint64_t start_ns)
 	drop_unsent(s);
 	drain(w, s);
 	sync_at_end(w, s);
-	if (!s->n_in_flight) {
-		w->params->engine->close(s->engine);
-		s->engine = NULL;
-	}
+	if (s->n_in_flight)
+		stay();
+	w->params->engine->close(s->engine);
+	s->engine = NULL;
 }

@@ -17,6 +17,9 @@ struct worker_clock {
  */
 void worker_clock_end(struct worker_clock *clock, uint64_t end_ns, uint64_t drain_ns);
 
+/* Leave what is in flight at this time, where it is earlier than known. */
+void worker_clock_give_up(struct worker_clock *clock, uint64_t at_ns);
+
 /* Of the threads of one job. */
 struct worker_job {
 	int fd;
@@ -45,7 +48,7 @@ struct worker {
 	bool failed;
 	struct err err;
 	struct worker_counters live;
-	struct worker_state *state; /* private to worker.c; left behind when requests are stuck */
+	struct worker_state *state; /* private to worker.c */
 };
 
 /* The two halves of a thread's life, for base/workers. */

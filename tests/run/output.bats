@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What is printed where: the log, result lines, the summary, the files, the help.
 
+bats_require_minimum_version 1.5.0
 load lib
 
 simple() { # [KEYS [RW]]
@@ -396,6 +397,7 @@ sizes_reach() { # BYTES
 		target: $mnt
 		tests: [{name: t, rw: randread, filename: mine, runtime: 100ms, ramp_time: 0}]
 	END
+	# shellcheck disable=SC2016
 	run -1 bash -c '"$1" run "$2" >&-' - "$pvcbench" "$T/plan.yaml"
 	[[ $output == *"standard output"* ]]
 	cmp "$mnt/mine" <(head -c 1M /dev/zero)

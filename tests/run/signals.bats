@@ -176,3 +176,29 @@ laid_out() { # BYTES: written so far
 	exits 143
 	empty "$dir"
 }
+
+# A frozen file system keeps the kernel's own threads of a ring, whatever is sent to the process.
+@test "SIGTERM while the volume does not answer io_uring: the results are printed all the same" {
+	need fsfreeze
+	loop_fs ext4
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		runtime: 60s
+		tests: [{name: t, rw: randwrite, iodepth: 4, ioengine: io_uring}]
+	END
+	start run "$T/plan.yaml" --out "$T/result.json"
+	await 10 test -s "$T/out"
+	sleep 1
+	fsfreeze -f "$mnt"
+	undo "fsfreeze -u '$mnt' 2>/dev/null || true"
+	sleep 0.5
+	kill -TERM "$pid"
+	await 4 grep -q 'unfinished' "$T/out"
+	await 2 jq -e '.tests[0].status == "interrupted"' "$T/result.json" >/dev/null
+	fsfreeze -u "$mnt"
+	ends 25
+	exits 143
+}
