@@ -4,6 +4,9 @@
  *	page-cache  the file was not opened O_DIRECT, so reads may have been answered
  *	            and writes taken by memory
  *	errors      requests failed; rates count only those that succeeded
+ *	not-steady  fewer requests than iodepth waited on the average of the window, and
+ *	            one in flight at its end took longer than any that is counted
+ *	engine      the same without such a request: they were not sent in time
  *	stalls      a second or more passed without a completion, far longer than the
  *	            test's own mean pace explains
  *
@@ -25,6 +28,8 @@
 /* A gap is a stall when it lasts this many times the mean time between completions. */
 #define STALL_FACTOR 100
 #define STALL_MIN_NS NSEC_PER_SEC
+/* The share of iodepth that must have been outstanding on the average. */
+#define DEPTH_KEPT 0.9
 
 /* What was measured: exactly `low`, or, where only bounds are known, in [low, high]. */
 struct figure {
@@ -250,12 +255,54 @@ static void judge_page_cache(struct test_result *tr)
 		    tr->fsync || tr->fdatasync ? ", only the syncs waited for the volume" : "");
 }
 
+/* Whether iodepth requests are outstanding all the time unless something keeps them from it. */
+static bool keeps_depth(const struct test_result *tr)
+{
+	bool paced = tr->rate_iops || tr->rate || tr->thinktime_ns;
+	bool syncs = tr->fsync || tr->fdatasync;
+	bool by_amount = tr->loops || tr->io_size; /* ends with fewer and fewer */
+
+	return tr->status == STATUS_OK && tr->runtime_ns && !paced && !syncs && !by_amount;
+}
+
+/*
+ * Little's law: the sum of all latencies over the window is the mean number of requests
+ * that were outstanding. What is missing is not in the mean latency either.
+ */
+static void judge_depth(struct test_result *tr)
+{
+	double asked = (double)(tr->iodepth * tr->numjobs), sum_ns = 0, outstanding;
+	uint64_t longest_ns = 0;
+	char longest[UNITS_TEXT_MAX];
+
+	for (unsigned op = 0; op < STATS_SYNC; op++) {
+		sum_ns += (double)tr->stats->op[op].latency.sum;
+		longest_ns = max_u64(longest_ns, tr->stats->op[op].latency.max);
+	}
+	outstanding = sum_ns / (double)tr->runtime_ns;
+	if (!keeps_depth(tr) || outstanding >= DEPTH_KEPT * asked)
+		return;
+	if (tr->stats->drained_max_ns > longest_ns)
+		add(tr, "not-steady", outstanding,
+		    "latencies are too low: one in flight at the end took %s, longer than any that "
+		    "is "
+		    "counted (a longer runtime counts them)",
+		    units_format_time(tr->stats->drained_max_ns, longest));
+	else
+		add(tr, "engine", outstanding,
+		    "%.3g of %.0f requests were outstanding on the average: pvcbench could not "
+		    "send "
+		    "them in time (more CPU, or fewer jobs)",
+		    outstanding, asked);
+}
+
 void verdict_judge(struct test_result *tr)
 {
 	tr->n_verdicts = 0;
 	if (!tr->stats)
 		return;
 	judge_errors(tr);
+	judge_depth(tr);
 	judge_stalls(tr);
 	judge_page_cache(tr);
 }

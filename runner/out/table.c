@@ -236,6 +236,7 @@ void table_write(FILE *out, const struct result *result)
 		write_cell(&table, i, columns[i].title);
 	each_row(result, write_row, &table);
 	fputs("\"-\" as a latency: fewer than 10 samples lie beyond it. \"-\" as a limit: neither\n"
-	      "page-cache nor errors nor stalls was seen; nothing else is looked for.\n",
+	      "page-cache nor errors nor stalls nor a lost depth was seen; nothing else is looked "
+	      "for.\n",
 	      out);
 }

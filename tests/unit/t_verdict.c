@@ -206,6 +206,7 @@ static void test_verdicts(void **unused)
 	struct test_result tr;
 
 	(void)unused;
+	test.thinktime_ns = 1; /* no depth is kept */
 	test_result_init(&tr, &test);
 	assert_codes(&tr, "");
 	steady(&tr, &test);
@@ -233,8 +234,34 @@ static void test_slow_is_not_stalled(void **unused)
 	struct test_result tr;
 
 	(void)unused;
+	test.thinktime_ns = 1;
 	sample_result(&tr, &test);
 	sample_record(&tr, STATS_READ, 6, 5 * S);
+	assert_codes(&tr, "");
+	test_result_destroy(&tr);
+}
+
+/* 16 asked: sum of latencies / 60 s is what was outstanding. */
+static void test_depth_that_was_not_kept(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	sample_result(&tr, &test);
+	sample_record(&tr, STATS_READ, 60000, 15 * S / 1000);
+	assert_codes(&tr, "");
+	tr.iodepth = 32;
+	assert_codes(&tr, "engine");
+	assert_true(fabs(tr.verdicts[0].figure - 15) < 0.01);
+	assert_non_null(strstr(tr.verdicts[0].text, "15 of 32 requests"));
+	tr.stats->drained_max_ns = 3 * S;
+	assert_codes(&tr, "not-steady");
+	assert_non_null(strstr(tr.verdicts[0].text, "took 3s"));
+	tr.rate_iops = 1000; /* an open loop asks for no depth */
+	assert_codes(&tr, "");
+	tr.rate_iops = 0;
+	tr.loops = 1;
 	assert_codes(&tr, "");
 	test_result_destroy(&tr);
 }
@@ -268,6 +295,7 @@ int main(void)
 	        cmocka_unit_test(test_stalls_have_bounds),
 	        cmocka_unit_test(test_verdicts),
 	        cmocka_unit_test(test_slow_is_not_stalled),
+	        cmocka_unit_test(test_depth_that_was_not_kept),
 	        cmocka_unit_test(test_buffered_writes),
 	};
 
