@@ -12,8 +12,11 @@ HARDEN   := $(if $(findstring -fsanitize,$(CFLAGS)),,-fstack-protector-strong \
 CPPFLAGS += -Irunner -D_GNU_SOURCE -DPVCBENCH_VERSION='"$(VERSION)"'
 COMPILE   = $(CC) -std=gnu11 -pthread -fPIE $(WARNINGS) $(if $(WERROR),-Werror) $(CPPFLAGS) \
 	$(HARDEN) $(CFLAGS) $(shell pkg-config --cflags $(PKGS))
-LINK      = $(CC) -pie -pthread -Wl,-z,relro,-z,now,--as-needed $(CFLAGS) $(LDFLAGS)
-LDLIBS    = $(shell pkg-config --libs $(PKGS)) -lm
+PIE      := -pie
+LINK      = $(CC) $(PIE) -pthread -Wl,-z,relro,-z,now,--as-needed $(CFLAGS) $(LDFLAGS)
+LDLIBS    = $(shell pkg-config $(if $(filter -static%,$(PIE)),--static) --libs $(PKGS)) -lm
+HOST      = $(shell $(CC) -dumpmachine)
+STATIC_LIBS ?= $(BUILD)/static-libs/$(HOST)
 PLAN     ?= quick
 Q        := $(if $(V),,@)
 say       = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-6s %s\n' $(1) $(2))
@@ -48,7 +51,7 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy format \
-	manifests up logs down rerun results dist check-export clean FORCE
+	static image push manifests up logs down rerun results dist check-export clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 18
@@ -90,6 +93,20 @@ fuzz: fuzzers ## fuzz the readers, SECONDS (60) each
 
 bench-accuracy: build ## compare with fio on this machine (TARGET, ROUNDS)
 	$(Q)BUILD=$(BUILD) tests/bench/accuracy
+
+# With a cross compiler as CC the packages are those of the other architecture: see Dockerfile.
+static: ## build build/pvcbench-static, one file that needs no library
+	$(if $(findstring -linux-gnu-,$(CC)),,$(Q).ci/deps build static)
+	$(Q)CC='$(CC)' .ci/static-libs '$(STATIC_LIBS)'
+	$(Q)PKG_CONFIG_LIBDIR='$(STATIC_LIBS)/lib/pkgconfig:/usr/lib/$(HOST)/pkgconfig' \
+		$(SUBMAKE) BUILD=$(BUILD)/static-$(HOST) PIE=-static-pie CFLAGS=-O2 LDFLAGS=-s build
+	$(Q)cp $(BUILD)/static-$(HOST)/pvcbench $(BUILD)/pvcbench-static
+
+image: ## build the image localhost/pvcbench:VERSION, with docker, podman or buildah
+	$(Q)VERSION=$(VERSION) manifests/image build $(IMAGE)
+
+push: ## build the image, push it as IMAGE, write IMAGE into kustomization.yaml
+	$(Q)VERSION=$(VERSION) manifests/image push $(IMAGE)
 
 manifests: ## render every overlay with kubectl and check what comes out
 	$(Q).ci/deps build test
