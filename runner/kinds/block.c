@@ -113,7 +113,7 @@ static int cap_threads(struct block *b, struct err *err)
 		return 0;
 	if (g->iodepth > most) {
 		snprintf(note, sizeof(note),
-		         "iodepth lowered from %llu to %llu: %s needs a thread per request, and %d "
+		         "iodepth lowered from %llu to %llu: %s needs a thread per request, and %u "
 		         "are the most",
 		         (unsigned long long)g->iodepth, (unsigned long long)most,
 		         b->choice.engine->name, WORKERS_MAX);

@@ -102,8 +102,8 @@ figures() { # TEST FILE
 
 @test "the order: progress, result lines, conditions, table, verdicts, dbench's block" {
 	directory >/dev/null
-	pvcbench run quick --target "$T/dir" --set runtime=100ms --set ramp_time=0 --set size=16MiB \
-		--set container_fs=true
+	pvcbench run quick --target "$T/dir" --set runtime=100ms --set ramp_time=0 \
+		--set size=16MiB --set container_fs=true
 	exits 0
 	same "$(dbench_block)" 4
 	last=$(grep -n '^pvcbench-result: ' "$T/out" | tail -1 | cut -d: -f1)
