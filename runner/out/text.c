@@ -89,10 +89,9 @@ static void write_leftovers(FILE *out, const struct test_result *tr)
 		        units_format_time(stats->unsent_age_ns, age));
 	if (stats->late_count)
 		fprintf(out,
-		        "late: %s: pvcbench itself sent %llu requests late, by %s (mean), %s "
-		        "(max)\n",
-		        tr->name, (unsigned long long)stats->late_count,
-		        units_format_time(stats->late_sum_ns / stats->late_count, mean),
+		        "pacing: %s: requests were sent %s (mean), %s (max) after they were due and "
+		        "could be\n",
+		        tr->name, units_format_time(stats->late_sum_ns / stats->late_count, mean),
 		        units_format_time(stats->late_max_ns, most));
 }
 
