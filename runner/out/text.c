@@ -89,8 +89,8 @@ static void write_leftovers(FILE *out, const struct test_result *tr)
 		        units_format_time(stats->unsent_age_ns, age));
 	if (stats->late_count)
 		fprintf(out,
-		        "pacing: %s: requests were sent %s (mean), %s (max) after they were due and "
-		        "could be\n",
+		        "pacing: %s: requests were sent %s (mean), %s (max) after they were "
+		        "due and could be\n",
 		        tr->name, units_format_time(stats->late_sum_ns / stats->late_count, mean),
 		        units_format_time(stats->late_max_ns, most));
 }
