@@ -168,6 +168,7 @@ static void run_test(struct run *run, unsigned i)
 	} else if (atomic_load(&stop_signal)) {
 		tr->status = STATUS_INTERRUPTED;
 	}
+	run->result.interrupted = atomic_load(&stop_signal) != 0;
 	verdict_judge(tr);
 	verdict_expect(tr, test);
 	for (unsigned c = 0; c < tr->n_concessions; c++)
