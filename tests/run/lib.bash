@@ -274,6 +274,12 @@ within() { # VALUE LOW HIGH
 	fi
 }
 
+distinct_blocks() { # FILE: how many different blocks of 4 KiB it has
+	"$PYTHON" -c 'import sys
+data = open(sys.argv[1], "rb").read()
+print(len({data[i:i + 4096] for i in range(0, len(data), 4096)}))' "$1"
+}
+
 same() { # GOT WANTED
 	if [ "$1" != "$2" ]; then
 		echo "got: $1"
