@@ -55,15 +55,16 @@ static bool test_writes(const struct test *test)
 	return plan_writes(test) || (!test->filename[0] && test->layout == LAYOUT_FULL);
 }
 
-static int check_writable(struct agenda *agenda, struct err *err)
+/* What a test may do to its target, before what of it fits. */
+static int check_target(const struct test *test, const struct target *target, struct err *err)
 {
-	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
-		const struct test *test = &agenda->plan.tests[i];
-
-		if (test_writes(test) && target_check_writable(agenda_target(agenda, test), err))
-			return -1;
-	}
-	return 0;
+	if (target->is_container_root && !test->container_fs)
+		return err_set(
+		        err, ERR_REFUSED,
+		        "'%s' lies on the container's own root file system (mount the volume "
+		        "there, or say container_fs: true if that is meant)",
+		        target->path);
+	return test_writes(test) ? target_check_writable(target, err) : 0;
 }
 
 static int open_targets(struct agenda *agenda, struct err *err)
@@ -90,13 +91,15 @@ static int check_test(struct agenda *agenda, unsigned i, struct err *err)
 {
 	const struct test *test = &agenda->plan.tests[i];
 	const struct kind *kind = kind_find(test->kind);
+	const struct target *target = agenda_target(agenda, test);
 
 	if (!kind)
 		return err_set(err, ERR_PLAN, "%s:%u:%u: kind: '%s' is not known (allowed: %s)",
 		               agenda->plan.name, test->line, test->column, test->kind,
 		               kinds[0]->name);
-	if (kind->check(test, agenda_target(agenda, test), &agenda->host, &agenda->previews[i],
-	                err))
+	if (check_target(test, target, err))
+		return -1;
+	if (kind->check(test, target, &agenda->host, &agenda->previews[i], err))
 		return err_wrap(err, "test '%s'", test->name);
 	return 0;
 }
@@ -106,7 +109,7 @@ int agenda_read(struct agenda *agenda, const char *plan, const struct plan_overr
 {
 	host_read(&agenda->host);
 	if (load_plan(&agenda->plan, plan, overrides, n_overrides, err) ||
-	    open_targets(agenda, err) || check_writable(agenda, err))
+	    open_targets(agenda, err))
 		return -1;
 	agenda->previews = calloc(agenda->plan.n_tests, sizeof(*agenda->previews));
 	if (!agenda->previews)

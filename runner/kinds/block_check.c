@@ -36,12 +36,6 @@ void block_existing_path(const struct test *test, const struct target *target, c
 
 static int check_safety(const struct test *test, const struct target *target, struct err *err)
 {
-	if (target->is_container_root && !test->container_fs)
-		return err_set(
-		        err, ERR_REFUSED,
-		        "'%s' lies on the container's own root file system (mount the volume "
-		        "there, or say container_fs: true if that is meant)",
-		        target->path);
 	if (test->destroy)
 		return 0;
 	if (target->is_block && block_own_file(test) && (plan_writes(test) || block_lays_out(test)))
