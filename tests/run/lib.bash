@@ -71,10 +71,22 @@ directory() { # prints a new directory on the machine's own disk
 	echo "$T/dir"
 }
 
+# In memory where there is plenty, so that no test waits for the machine's disk.
+image() { # SIZE: prints the path of a new file
+	local path=$T/image
+	if (($(df --output=avail -k /dev/shm 2>/dev/null | tail -1) > 2 << 20)); then
+		path=$(mktemp /dev/shm/pvcbench-run.XXXXXX)
+	fi
+	truncate -s "$1" "$path"
+	echo "$path"
+}
+
 loop_device() { # [SIZE [LOSETUP OPTION...]]: sets $loop
 	need_loop
-	truncate -s "${1:-600M}" "$T/image"
-	loop=$(losetup --find --show --direct-io=on "${@:2}" "$T/image") || skip "no loop device"
+	local path
+	path=$(image "${1:-600M}")
+	undo rm -f "$path"
+	loop=$(losetup --find --show --direct-io=on "${@:2}" "$path") || skip "no loop device"
 	undo losetup --detach "$loop"
 }
 
