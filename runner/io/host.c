@@ -195,10 +195,9 @@ static void override_from_environment(struct host *host)
 
 	if (node && *node)
 		snprintf(host->node, sizeof(host->node), "%s", node);
-	if (cpus > 0) {
-		host->cpus = cpus;
-		host->cpu_quota = true;
-	}
+	/* Of two limits the smaller: Kubernetes rounds its variable up to whole CPUs. */
+	if (cpus > 0)
+		limit_cpus(host, cpus);
 }
 
 void host_read(struct host *host)
