@@ -56,6 +56,7 @@ teardown_file() {
 	reference=localhost:$LOOPBACK_PORT/you/pvcbench:v1
 	TOOL=podman nice make -s push "IMAGE=$reference" >"$T/log" 2>&1 3>&-
 	skopeo inspect --raw --tls-verify=false "docker://$reference" >"$T/result.json"
-	holds '[.manifests[].platform | .os + "/" + .architecture] | sort == ["linux/amd64", "linux/arm64"]'
+	holds '[.manifests[].platform | .os + "/" + .architecture] | sort ==
+		["linux/amd64", "linux/arm64"]'
 	grep -q 'newTag: "v1"' kustomization.yaml
 }

@@ -73,7 +73,9 @@ check_asserts_stay() {
 check_words() {
 	local words='\<(TO[D]O|FIX[M]E|X[X]X|HAC[K])\>|(not|NOT|Not) (yet )?implemented'
 
-	grep -nIE "$words" "$@" /dev/null | grep -v '^tests/lint/shape.sh:' || true
+	# ENOSYS has these words.
+	grep -nIE "$words" "$@" /dev/null |
+		grep -v -e '^tests/lint/shape.sh:' -e 'Function not implemented' || true
 }
 
 check_hosts() {
