@@ -60,7 +60,7 @@ base_image() {
 		mapfile -t sources < <(grep -ls bookworm /etc/apt/sources.list \
 			/etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources)
 		mkdir -p "$build/image"
-		nice mmdebstrap --quiet --mode=root --variant=minbase \
+		nice mmdebstrap --quiet --mode=root --format=tar --variant=minbase \
 			--aptopt='Acquire::Languages "none"' \
 			--dpkgopt='path-exclude=/usr/share/man/*' \
 			--dpkgopt='path-exclude=/usr/share/locale/*' \
