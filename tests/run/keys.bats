@@ -80,8 +80,8 @@ depth_is_real() { # ENGINE
 	rules "read delay 20"
 	one "rw: randread, bs: 4KiB, iodepth: 12, ioengine: $1"
 	same "$(outstanding read 4096)" 12
-	# 12 at a time, 20 ms each
-	within "$(get '.tests[0].read.iops')" 420 600
+	# 12 at a time, 20 ms each, are at most 600 a second; a busy machine makes it fewer
+	within "$(get '.tests[0].read.iops')" 240 600
 	within "$(get '.tests[0].read.lat_ns.p50')" 19e6 25e6
 	holds ".tests[0].ioengine == \"$1\""
 }
