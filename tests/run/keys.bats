@@ -44,7 +44,7 @@ as_many() { # OP SIZE NUMBER: so many were seen, trials apart
 
 @test "rwmixread: reads are that share of the requests" {
 	faultfs
-	one "rw: randrw, rwmixread: 75, bs: 12KiB, iodepth: 4, io_size: 60000KiB"
+	one "rw: randrw, rwmixread: 75, bs: 12KiB, iodepth: 4, io_size: 60000KiB, randseed: 1"
 	holds '.tests[0] | .read.ios + .write.ios == 5000'
 	within "$(get '.tests[0] | .read.ios / (.read.ios + .write.ios)')" 0.73 0.77
 	as_many write 12288 "$(get '.tests[0].write.ios')"
@@ -394,10 +394,10 @@ busiest_tenth() { # prints the percentage of requests that hit the busiest tenth
 @test "random_distribution: zipf is skewed, uniform is not" {
 	faultfs
 	one "rw: randwrite, bs: 4KiB, size: 4000KiB, io_size: 40000KiB, layout: none,
-	     random_distribution: 'zipf:1.2'"
+	     random_distribution: 'zipf:1.2', randseed: 1"
 	within "$(busiest_tenth)" 70 95
 	one "rw: randwrite, bs: 4KiB, size: 4000KiB, io_size: 40000KiB, layout: none,
-	     random_distribution: uniform"
+	     random_distribution: uniform, randseed: 1"
 	within "$(busiest_tenth)" 10 20
 }
 
