@@ -258,6 +258,7 @@ static int prepare(struct block *b, struct err *err)
 	    block_concede(b, b->geometry.depth_note, err) || open_files(b, 0, err) ||
 	    concede_buffered(b, err) || choose(b, err))
 		return -1;
+	describe(b); /* already now: the layout may fail or be interrupted */
 	if (concede_holes(b, err))
 		return -1;
 	if (block_lays_out(test))

@@ -12,7 +12,7 @@
 #define SPARE_MAX   8u
 #define SPARE_BYTES (16 * MIB)
 /*
- * Where the buffers are so many that one comes round after so much other data, what is
+ * Where the buffers of a job are so many that one comes round after so much other data, what is
  * left of its old bytes lies beyond the reach of a compressor, and a piece is enough.
  */
 #define REACH_BYTES (4 * MIB)
@@ -51,7 +51,8 @@ int buffers_init(struct buffers *b, const struct buffers_params *params)
 	        .place = place,
 	        .block_bytes = params->block_bytes,
 	        .zero = params->zero,
-	        .share = n_write * place < REACH_BYTES ? FILL_ALL : FILL_PIECE,
+	        .share = (uint64_t)params->threads * n_write * place < REACH_BYTES ? FILL_ALL
+	                                                                           : FILL_PIECE,
 	        .arena_size = buffers_bytes(params),
 	};
 	random_seed(&b->random, params->seed, params->stream);

@@ -14,6 +14,7 @@ struct buffers_params {
 	bool reads, writes;
 	bool zero; /* write zeros, not random data */
 	uint64_t seed, stream;
+	unsigned threads; /* of the job: so many have such buffers */
 };
 
 struct buffers {

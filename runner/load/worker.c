@@ -83,6 +83,7 @@ static int allocate(struct worker *w, struct worker_state *s)
 	        .zero = w->params->data == LOAD_DATA_ZERO,
 	        .seed = w->params->seed,
 	        .stream = 2 * w->thread + 1,
+	        .threads = w->params->depth / w->depth,
 	};
 
 	s->requests = calloc(w->depth, sizeof(*s->requests));

@@ -283,8 +283,12 @@ static void test_a_piece_of_every_sector_is_other_data(void **state)
 static void test_no_buffer_is_written_twice(void **state)
 {
 	enum { DEPTH = 4, WRITES = 1000 };
-	const struct buffers_params params = {
-	        .depth = DEPTH, .block_bytes = BLOCK, .reads = true, .writes = true, .seed = 1};
+	const struct buffers_params params = {.depth = DEPTH,
+	                                      .block_bytes = BLOCK,
+	                                      .reads = true,
+	                                      .writes = true,
+	                                      .seed = 1,
+	                                      .threads = 1};
 	uint64_t first_word[WRITES];
 	unsigned char *taken[DEPTH];
 	struct buffers buffers;
