@@ -21,14 +21,14 @@ k() {
 
 # Also what a run left that was cut off.
 new_namespace() {
-	"$kubectl" delete namespace "$ns" --ignore-not-found --timeout=90s
+	"$kubectl" delete namespace "$ns" --ignore-not-found --timeout=180s
 	"$kubectl" create namespace "$ns"
 	"$kubectl" label namespace "$ns" "pod-security.kubernetes.io/enforce=${1:-restricted}"
 	wait_for 30 k get serviceaccount default
 }
 
 end_namespace() {
-	"$kubectl" delete namespace "$ns" --ignore-not-found --timeout=90s
+	"$kubectl" delete namespace "$ns" --ignore-not-found --timeout=180s
 }
 
 # --- manifests ---

@@ -59,6 +59,8 @@ follow_with_times() { # JOB
 	follow_with_times "$name" >"$T/times" 3>&- &
 	undo "kill $! 2>/dev/null"
 	await 60 grep -q 'read-latency: .*IOPS' "$T/times"
+	# Of no Job any more, it is not replaced.
+	k delete job "$name" --cascade=orphan
 	asked=$(date +%s%N)
 	k delete pod "$pod" --wait=false
 	await 30 grep -q 'Average Latency' "$T/times"
