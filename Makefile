@@ -24,14 +24,15 @@ JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 
 SOURCES := \
-	agenda.c \
-	base/err.c base/field.c base/units.c base/workers.c \
+	agenda.c audit.c \
+	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
 	builtin.c dbench.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c io/psync.c io/target.c \
 	io/uring.c \
-	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/geometry.c kinds/kind.c \
-	kinds/watch.c \
-	load/buffers.c load/fill.c load/load.c load/pattern.c load/worker.c \
+	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_verify.c \
+	kinds/geometry.c kinds/kind.c kinds/watch.c \
+	load/buffers.c load/fill.c load/ledger.c load/load.c load/pattern.c load/seal.c \
+	load/verify.c load/worker.c \
 	main.c \
 	measure/hist.c measure/stats.c \
 	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "audit.h"
 #include "doctor.h"
 #include "run.h"
 
@@ -180,6 +181,36 @@ static int command_plans(const struct command *command, int argc, char **argv)
 	return 0;
 }
 
+static int command_verify(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"target", required_argument, NULL, 't'},
+	        {"remove", no_argument, NULL, 'r'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
+	};
+	struct audit_options options = {0};
+	struct err err;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		if (option == 't')
+			options.target = optarg;
+		else if (option == 'r')
+			options.remove = true;
+		else
+			return option == 'h' ? print_help(command) : usage_error(command);
+	}
+	options.ledger = argv[optind];
+	if (argc - optind != 1)
+		return usage_error(command);
+	if (!audit_run(&options, stdout, &err))
+		return 0;
+	fflush(stdout);
+	fprintf(stderr, "pvcbench: %s\n", err.text);
+	return (int)err.class;
+}
+
 static int command_version(const struct command *command, int argc, char **argv)
 {
 	const char *operand = NULL;
@@ -210,6 +241,12 @@ static const struct command commands[] = {
          "each limit. On PATH a directory is made, one file in it tried, and both removed.\n",
          command_doctor},
         {"plans", "[NAME]", "List the built-in plans, or print one.\n", command_plans},
+        {"verify", "LEDGER [--target PATH] [--remove]",
+         "Read back the files of an earlier run that kept a ledger, also of one that a crash cut\n"
+         "off: is all there that was acknowledged and synced?\n"
+         "  --target PATH    the volume, where it is not mounted where it was\n"
+         "  --remove         remove the run's directory when nothing is missing\n",
+         command_verify},
         {"version", "", "Print the version.\n", command_version},
 };
 

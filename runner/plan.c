@@ -37,6 +37,7 @@ static const char *const sync_choices[] = {
 };
 static const char *const buffer_choices[] = {"random", "zero", NULL};
 static const char *const layout_choices[] = {"full", "none", NULL};
+static const char *const verify_choices[] = {"none|false|no|off", "crc32c", NULL};
 
 static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "null", NULL};
 
@@ -351,6 +352,21 @@ const struct field plan_fields[] = {
          .default_text = "0",
          .help = "Limit of the layout; then the test goes on with the part that is there, and says "
                  "so. 0: no limit."},
+        {.name = "verify",
+         .type = FIELD_CHOICE,
+         AT(verify),
+         .choices = verify_choices,
+         .default_text = "none",
+         .help = "`crc32c`: each block that is written says where it belongs and which write it is "
+                 "of, under a checksum. What is read is checked, and what a test wrote is read "
+                 "back after it; a mismatch fails the test. It takes CPU time between the "
+                 "requests, so rates may be lower."},
+        {.name = "ledger",
+         .type = FIELD_STRING,
+         TEXT(ledger),
+         .help = "With `verify`: a new file, not on the volume, that tells what of the writes was "
+                 "acknowledged and synced. The files of the run stay, and `pvcbench verify LEDGER` "
+                 "says, also after a crash, whether all is there that must be."},
         {.name = "repeat",
          .type = FIELD_UINT,
          AT(repeat),

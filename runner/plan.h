@@ -22,6 +22,7 @@ enum plan_direct { PLAN_DIRECT_AUTO, PLAN_DIRECT_TRUE, PLAN_DIRECT_FALSE };
 enum plan_sync { SYNC_NONE, SYNC_SYNC, SYNC_DSYNC };
 enum plan_buffer { BUFFER_RANDOM, BUFFER_ZERO };
 enum plan_layout { LAYOUT_FULL, LAYOUT_NONE };
+enum plan_verify { VERIFY_NONE, VERIFY_CRC32C };
 
 /* A size that may depend on where it is used. */
 struct plan_size {
@@ -65,6 +66,8 @@ struct test {
 	int buffer;              /* enum plan_buffer */
 	int layout;              /* enum plan_layout */
 	uint64_t layout_time_ns; /* 0: no limit */
+	int verify;              /* enum plan_verify */
+	char ledger[PLAN_PATH_MAX]; /* kept of what is written; "": none */
 	uint64_t repeat;         /* as written; the repeats are tests of their own already */
 	bool strict;
 	bool destroy;

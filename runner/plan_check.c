@@ -43,6 +43,26 @@ static bool reads_nothing_laid_out(const struct test *test)
 	return test->layout == LAYOUT_NONE && is_ours && plan_reads(test);
 }
 
+static bool verifies_named_file(const struct test *test)
+{
+	return test->verify && test->filename[0];
+}
+
+static bool verifies_zeros(const struct test *test)
+{
+	return test->verify && test->buffer == BUFFER_ZERO;
+}
+
+static bool verifies_nothing(const struct test *test)
+{
+	return test->verify && !strcmp(test->ioengine, "null");
+}
+
+static bool keeps_ledger_of_nothing(const struct test *test)
+{
+	return test->ledger[0] && !test->verify;
+}
+
 static bool spreads_sequence(const struct test *test)
 {
 	return !plan_random(test) && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
@@ -95,6 +115,10 @@ static const struct rule {
         {splits_named_file, "filename names one file, file_per_job wants several"},
         {reads_nothing_laid_out,
          "layout: none leaves nothing to read (allowed: on writes and devices)"},
+        {verifies_named_file, "verify checks files of the run's own, and filename names another"},
+        {verifies_zeros, "verify writes data that differs from block to block, not buffer: zero"},
+        {verifies_nothing, "verify has nothing to check: ioengine null moves no data"},
+        {keeps_ledger_of_nothing, "ledger tells of verified writes (set verify: crc32c)"},
         {spreads_sequence, "random_distribution has no meaning for a sequential rw"},
         {maps_sequence, "randommap has no meaning for a sequential rw"},
         {maps_zipf, "randommap contradicts random_distribution: zipf hits places again"},

@@ -52,6 +52,8 @@ void test_result_init(struct test_result *tr, const struct test *test)
 	tr->file_per_job = test->file_per_job;
 	describe_syncs(tr, test);
 	tr->layout = test->filename[0] ? LAYOUT_NONE : test->layout;
+	tr->verify = test->verify;
+	snprintf(tr->ledger, sizeof(tr->ledger), "%s", test->ledger);
 	tr->loops = test->loops;
 	tr->io_size = test->io_size;
 	tr->offset = test->offset;

@@ -69,6 +69,11 @@ struct test_result {
 	uint64_t runtime_ns;              /* the window that rates refer to */
 	uint64_t randseed;                /* of offsets and data; 0: not drawn yet */
 	uint64_t layout_bytes, layout_ns; /* shown, never counted */
+	int verify;                       /* enum plan_verify */
+	uint64_t verify_block_bytes;      /* of the blocks counted here */
+	uint64_t verify_checked, verify_mismatches;
+	uint64_t verify_crossed;    /* not judged: writes, or a read and a write, met there */
+	char ledger[PLAN_PATH_MAX]; /* "": none */
 	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
 	unsigned n_concessions;
 
@@ -113,7 +118,7 @@ struct result {
 	unsigned n_tests;          /* tests that were begun, in the plan's order */
 };
 
-enum progress_phase { PHASE_LAYOUT, PHASE_RAMP, PHASE_RUN, PHASE_DRAIN };
+enum progress_phase { PHASE_LAYOUT, PHASE_RAMP, PHASE_RUN, PHASE_DRAIN, PHASE_VERIFY };
 
 /* How a running test stands; told several times a second while it runs. */
 struct progress {

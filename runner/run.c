@@ -19,6 +19,7 @@
 #include "agenda.h"
 #include "base/workers.h"
 #include "io/mount.h"
+#include "load/verify.h"
 #include "out/json.h"
 #include "out/progress.h"
 #include "out/text.h"
@@ -32,6 +33,7 @@ struct run {
 	struct agenda agenda;
 	struct result result;
 	struct progress_view view;
+	struct verify **verify; /* of each target, see kind.h; owned */
 	FILE *out; /* for the whole result as JSON; NULL: none */
 };
 
@@ -118,7 +120,8 @@ static int begin_result(struct run *run, struct err *err)
 	COPY(result->plan, run->agenda.plan.name);
 	result->tests = calloc(run->agenda.plan.n_tests, sizeof(*result->tests));
 	result->targets = calloc(run->agenda.n_targets, sizeof(*result->targets));
-	if (!result->tests || !result->targets)
+	run->verify = calloc(run->agenda.n_targets, sizeof(*run->verify));
+	if (!result->tests || !result->targets || !run->verify)
 		return err_set(err, ERR_TARGET, "out of memory for the result");
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
 		describe(run, &run->agenda.targets[i], &result->targets[i]);
@@ -142,6 +145,7 @@ static int run_kind(struct run *run, const struct test *test, struct test_result
 	        .run_id = run->result.id,
 	        .host = &run->agenda.host,
 	        .target = target,
+	        .verify = &run->verify[target - run->agenda.targets],
 	        .stop = &stop_signal,
 	        .progress = on_progress,
 	        .progress_arg = &run->view,
@@ -180,6 +184,33 @@ static void run_test(struct run *run, unsigned i)
 }
 
 /* ---- the end ---- */
+
+/* What a ledger tells of stays, for pvcbench verify. */
+static int end_verify(struct run *run, unsigned i, struct err *err)
+{
+	struct target *target = &run->agenda.targets[i];
+	const struct ledger *ledger = verify_ledger(run->verify[i]);
+
+	if (ledger && !target->is_block)
+		progress_note(&run->view, "kept for pvcbench verify %s: %s/%s", ledger_path(ledger),
+		              target->path, target->run_dir);
+	if (ledger)
+		target_destroy(target);
+	return verify_free(run->verify[i], err);
+}
+
+static int end_verifies(struct run *run)
+{
+	struct err err;
+	int code = 0;
+
+	for (unsigned i = 0; i < run->agenda.n_targets; i++)
+		if (end_verify(run, i, &err)) {
+			fprintf(stderr, "pvcbench: %s\n", err.text);
+			code = (int)err.class;
+		}
+	return code;
+}
 
 static int remove_in_thread(void *arg, struct err *err)
 {
@@ -292,13 +323,15 @@ static int exit_code(const struct run *run)
 static int run_tests(struct run *run)
 {
 	struct err err;
-	int code;
+	int code, ledger_code;
 
 	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&stop_signal); i++)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
+	ledger_code = end_verifies(run);
 	print_summary(run);
 	code = exit_code(run);
+	code = code ? code : ledger_code;
 	if (write_out(run, &err)) {
 		fprintf(stderr, "pvcbench: %s\n", err.text);
 		code = code ? code : (int)err.class;
@@ -334,6 +367,7 @@ int run_plan(const struct run_options *options)
 	}
 	agenda_destroy(&run.agenda);
 	result_destroy(&run.result);
+	free(run.verify);
 	return code;
 }
 

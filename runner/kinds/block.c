@@ -98,6 +98,7 @@ static void fill_jobs(const struct block *b, struct load_job *jobs)
 	for (unsigned j = 0; j < b->test->numjobs; j++)
 		jobs[j] = (struct load_job){
 		        .fd = b->files[b->n_files > 1 ? j : 0].fd,
+		        .file = b->n_files > 1 ? j : 0,
 		        .pattern = pattern_of(b, j),
 		};
 }
@@ -149,6 +150,7 @@ static void fill_params(const struct block *b, const struct load_job *jobs,
 	        .end_sync = test->end_fsync && plan_writes(test),
 	        .data = test->buffer == BUFFER_ZERO ? LOAD_DATA_ZERO : LOAD_DATA_RANDOM,
 	        .seed = b->seed,
+	        .verify = b->verify,
 	};
 	if (!block_by_amount(test)) {
 		params->ramp_ns = test->ramp_time_ns;
@@ -193,6 +195,20 @@ static int measure(struct block *b, struct err *err)
 		b->tr->longest_gap = stats_longest_gap(outcome.stats, outcome.window_ns);
 	b->unanswered = outcome.stats && outcome.stats->unfinished;
 	return ret;
+}
+
+/* What was measured stands, whatever the blocks then hold. */
+static int measure_verified(struct block *b, struct err *err)
+{
+	struct err verify_err;
+	int ret;
+
+	block_verify_begin(b);
+	ret = measure(b, err);
+	if (block_verify_end(b, !ret, &verify_err) == 0 || ret)
+		return ret;
+	*err = verify_err;
+	return -1;
 }
 
 /* ---- run ---- */
@@ -259,7 +275,7 @@ static int prepare(struct block *b, struct err *err)
 	    concede_buffered(b, err) || choose(b, err))
 		return -1;
 	describe(b); /* already now: the layout may fail or be interrupted */
-	if (concede_holes(b, err))
+	if (concede_holes(b, err) || block_verify_prepare(b, err))
 		return -1;
 	if (block_lays_out(test))
 		return b->choice.engine == &engine_null ? 0 : block_lay_out(b, err);
@@ -298,8 +314,10 @@ static int block_run(const struct test *test, struct kind_env *env, struct test_
 		if (open_files(b, sync_flags(test), err))
 			goto out;
 	}
-	ret = measure(b, err);
+	ret = measure_verified(b, err);
 out:
+	if (b->unanswered && b->verify)
+		verify_hold(b->verify);
 	close_files(b);
 	free(b);
 	return ret;

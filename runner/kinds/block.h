@@ -17,6 +17,7 @@ struct block {
 	struct test_result *tr;
 	struct geometry geometry;
 	struct engine_choice choice;
+	struct verify *verify; /* the run's, of this target; NULL: the test has none */
 	uint64_t seed;
 	bool unanswered; /* requests did not come back: closing the files would wait for them */
 	unsigned n_files;
@@ -52,5 +53,23 @@ int block_lay_out(struct block *b, struct err *err);
 
 /* For a test that writes first: nothing of an earlier test may lie there. */
 int block_empty_files(struct block *b, struct err *err);
+
+/* Of its requests, and how many are outstanding: as memory allows. */
+#define BLOCK_LAYOUT_BYTES (1 * MIB)
+unsigned block_layout_depth(const struct host *host);
+
+/* The most bytes up to `most` that are whole blocks of verify. */
+uint64_t block_layout_bytes(const struct block *b, uint64_t most);
+
+/* Whether a test with verify can be run with this geometry. Touches nothing. */
+int block_verify_check(const struct test *test, const struct geometry *geometry,
+                       const struct target *target, const struct host *host, struct err *err);
+
+/* Before the layout: what is known of the files is there, and the ledger; or it is forgotten. */
+int block_verify_prepare(struct block *b, struct err *err);
+
+/* Around the measured load; `measured`: it was no failure, so that what it wrote is read back. */
+void block_verify_begin(struct block *b);
+int block_verify_end(struct block *b, bool measured, struct err *err);
 
 #endif

@@ -132,7 +132,8 @@ int block_check(const struct test *test, const struct target *target, const stru
 	struct geometry geometry;
 
 	if (check_safety(test, target, err) || block_fit(&geometry, test, target, host, err) ||
-	    check_strict(test, &geometry, err))
+	    check_strict(test, &geometry, err) ||
+	    block_verify_check(test, &geometry, target, host, err))
 		return -1;
 	if (target->is_block && test->file_per_job)
 		return err_set(err, ERR_PLAN,

@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "kinds/watch.h"
 
-#define LAYOUT_BLOCK (1 * MIB)
 #define LAYOUT_DEPTH 16
 
 /* The time for it is up: what is written becomes the size. */
@@ -34,9 +33,9 @@ static int shorten(struct block *b, struct file *file, uint64_t bytes, struct er
 }
 
 /* Within half of the memory; a request takes its block, a spare one and a thread at most. */
-static unsigned layout_depth(const struct host *host)
+unsigned block_layout_depth(const struct host *host)
 {
-	uint64_t fits = host->memory_bytes / 2 / (3 * LAYOUT_BLOCK);
+	uint64_t fits = host->memory_bytes / 2 / (3 * BLOCK_LAYOUT_BYTES);
 
 	return (unsigned)max_u64(host->memory_bytes ? min_u64(LAYOUT_DEPTH, fits) : LAYOUT_DEPTH,
 	                         1);
@@ -46,27 +45,30 @@ static int lay_out_file(struct block *b, unsigned i, struct err *err)
 {
 	struct file *file = &b->files[i];
 	uint64_t *laid_out = &b->env->target->laid_out_bytes[i];
+	uint64_t block = block_layout_bytes(b, BLOCK_LAYOUT_BYTES);
 	/* From a whole layout block on: what an earlier test left off may not be aligned. */
-	uint64_t from = *laid_out / LAYOUT_BLOCK * LAYOUT_BLOCK;
+	uint64_t from = *laid_out / block * block;
 	uint64_t bytes = b->geometry.file_bytes - from;
 	struct load_job job = {
 	        .fd = file->fd,
+	        .file = i,
 	        .pattern = {.offset = from,
 	                    .bytes = bytes,
 	                    .short_tail = true,
-	                    .block_bytes = (uint32_t)min_u64(LAYOUT_BLOCK, bytes)},
+	                    .block_bytes = (uint32_t)min_u64(block, bytes)},
 	};
 	struct load_params params = {
 	        .engine = b->choice.engine,
 	        .jobs = &job,
 	        .numjobs = 1,
-	        .depth = layout_depth(b->env->host),
+	        .depth = block_layout_depth(b->env->host),
 	        .align = file->align,
 	        .requests = (bytes + job.pattern.block_bytes - 1) / job.pattern.block_bytes,
 	        .runtime_ns = b->test->layout_time_ns,
 	        .end_sync = true,
 	        .data = b->test->buffer == BUFFER_ZERO ? LOAD_DATA_ZERO : LOAD_DATA_RANDOM,
 	        .seed = random_mix(b->seed + i),
+	        .verify = b->verify,
 	};
 	struct load_outcome outcome;
 	uint64_t start_ns = clock_now_ns(), written;
@@ -88,6 +90,14 @@ static int lay_out_file(struct block *b, unsigned i, struct err *err)
 	return ret;
 }
 
+/* Nothing of an earlier claim is left of what is cut off. */
+static int cut_file(const struct block *b, unsigned i, uint64_t bytes, struct err *err)
+{
+	if (verify_cut(*b->env->verify, i, bytes, err))
+		return -1;
+	return target_cut_file(b->env->target, i, bytes, err);
+}
+
 /* Cut our files so that these of this test fit: what others laid out is not kept at any price. */
 static int make_room(struct block *b, struct err *err)
 {
@@ -100,7 +110,7 @@ static int make_room(struct block *b, struct err *err)
 	if (target->is_block || kept <= target_budget(target))
 		return 0;
 	for (unsigned i = 0; i < TARGET_FILES_MAX; i++)
-		if (target_cut_file(target, i, i < b->n_files ? b->geometry.file_bytes : 0, err))
+		if (cut_file(b, i, i < b->n_files ? b->geometry.file_bytes : 0, err))
 			return -1;
 	return 0;
 }
@@ -123,7 +133,7 @@ int block_lay_out(struct block *b, struct err *err)
 int block_empty_files(struct block *b, struct err *err)
 {
 	for (unsigned i = 0; i < TARGET_FILES_MAX; i++)
-		if (target_cut_file(b->env->target, i, 0, err))
+		if (cut_file(b, i, 0, err))
 			return -1;
 	return 0;
 }

@@ -13,10 +13,13 @@
 #include "plan.h"
 #include "result.h"
 
+struct verify;
+
 struct kind_env {
 	const char *run_id;
 	const struct host *host;
 	struct target *target;  /* of this test, entered */
+	struct verify **verify; /* what is known of the target's files; made when it is needed */
 	const atomic_int *stop; /* a signal's number once one came, else 0 */
 	void (*progress)(void *arg, const struct progress *progress);
 	void *progress_arg;

@@ -75,7 +75,8 @@ int watch_load(struct kind_env *env, const struct load_params *params, int phase
 	if (load_start(&load, params, err))
 		return -1;
 	while (!load_wait(load, POLL_NS)) {
-		if (atomic_load(env->stop))
+		if (atomic_load(env->stop) ||
+		    (params->verify && verify_is_broken(params->verify)))
 			load_stop(load);
 		load_progress(load, &now);
 		follow(&watch, params, &now);

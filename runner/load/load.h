@@ -9,6 +9,7 @@
 
 #include "io/engine.h"
 #include "load/pattern.h"
+#include "load/verify.h"
 #include "measure/stats.h"
 
 /*
@@ -23,6 +24,7 @@ enum load_data { LOAD_DATA_RANDOM, LOAD_DATA_ZERO };
 
 struct load_job {
 	int fd;
+	unsigned file; /* its number, for verify */
 	struct pattern_params pattern;
 };
 
@@ -44,6 +46,8 @@ struct load_params {
 	bool end_sync;         /* one fsync per job after its last request */
 	enum load_data data;
 	uint64_t seed;
+	struct verify *verify; /* what is written gets headers, what is read is checked; NULL: no */
+	bool read_back;        /* with verify: of the pattern only what the test wrote is sent */
 };
 
 /* How far it is, from counters that cost the workers nothing. */

@@ -41,6 +41,7 @@ struct request {
 	uint32_t bytes, moved; /* asked; done by earlier, short transfers */
 	uint64_t start_ns;     /* 0: not yet stamped */
 	bool in_flight;
+	struct verify_request verify;
 };
 
 struct worker_state {
@@ -213,6 +214,38 @@ static void fail(struct worker *w, int errnum, const struct request *r, uint64_t
 		        what[r->io.op], r->io.len, (unsigned long long)r->io.offset, r->io.res);
 }
 
+/* ---- verify ---- */
+
+static struct verify_data data_of(const struct worker *w, const struct request *r)
+{
+	return (struct verify_data){w->params->jobs[w->job->index].file, r->offset, r->bytes,
+	                            r->base};
+}
+
+static void verify_before(const struct worker *w, struct request *r)
+{
+	const struct verify_data data = data_of(w, r);
+
+	if (w->params->verify)
+		verify_sent(w->params->verify, r->io.op, &data, &r->verify);
+}
+
+/* After the stamp: its time is not the request's. */
+static void verify_after(const struct worker *w, struct request *r, bool ok)
+{
+	const struct verify_data data = data_of(w, r);
+
+	if (w->params->verify)
+		verify_done(w->params->verify, r->io.op, &data, &r->verify, ok);
+}
+
+static bool is_of_interest(const struct worker *w, const struct pattern_place *place)
+{
+	return !w->params->read_back ||
+	       verify_wrote(w->params->verify, w->params->jobs[w->job->index].file, place->offset,
+	                    place->bytes);
+}
+
 /* ---- gather ---- */
 
 static bool take_ticket(struct worker *w, struct worker_state *s)
@@ -251,9 +284,13 @@ static void count_write(struct worker *w, struct worker_state *s)
 
 static void prepare(struct worker *w, struct worker_state *s)
 {
-	struct request *r = s->free[--s->n_free];
 	struct pattern_place place = pattern_next(&w->job->pattern, &s->random);
+	struct request *r;
 
+	s->has_ticket = false;
+	if (!is_of_interest(w, &place))
+		return;
+	r = s->free[--s->n_free];
 	r->base = place.read ? buffers_read(&s->buffers, (unsigned)(r - s->requests))
 	                     : buffers_take(&s->buffers);
 	r->offset = place.offset;
@@ -268,17 +305,18 @@ static void prepare(struct worker *w, struct worker_state *s)
 	};
 	if (!place.read)
 		count_write(w, s);
-	s->has_ticket = false;
+	verify_before(w, r);
 	s->batch[s->n_batch++] = &r->io;
 }
 
-static void prepare_sync(struct worker_state *s, enum io_op op)
+static void prepare_sync(const struct worker *w, struct worker_state *s, enum io_op op)
 {
 	struct request *r = s->free[--s->n_free];
 
 	r->io = (struct io){.op = op};
 	r->bytes = r->moved = 0;
 	r->start_ns = 0;
+	verify_before(w, r);
 	s->batch[s->n_batch++] = &r->io;
 }
 
@@ -288,7 +326,7 @@ static void gather(struct worker *w, struct worker_state *s, uint64_t now)
 		prepare(w, s);
 	/* A sync covers the writes before it, so these complete first. */
 	if (s->sync_due && !s->n_in_flight && !s->n_batch)
-		prepare_sync(s, w->params->sync_op);
+		prepare_sync(w, s, w->params->sync_op);
 }
 
 /* ---- submit ---- */
@@ -419,6 +457,7 @@ static void complete(struct worker *w, struct worker_state *s, struct request *r
 		fail(w, res < 0 ? -res : ENODATA, r, now);
 	else
 		record(w, s, r, now);
+	verify_after(w, r, res >= 0 && (uint32_t)res >= r->io.len);
 	if (r->io.op == IO_FSYNC || r->io.op == IO_FDATASYNC) {
 		s->sync_due = false;
 		s->writes_since_sync = 0;
@@ -512,17 +551,19 @@ static bool running(const struct worker *w, const struct worker_state *s, uint64
 }
 
 /* What was gathered and never sent goes back. */
-static void drop_unsent(struct worker_state *s)
+static void drop_unsent(const struct worker *w, struct worker_state *s)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < s->n_batch; i++) {
 		struct request *r = (struct request *)s->batch[i];
 
-		if (r->in_flight)
+		if (r->in_flight) {
 			s->batch[kept++] = s->batch[i];
-		else
-			give_back(s, r);
+			continue;
+		}
+		verify_after(w, r, false);
+		give_back(s, r);
 	}
 	s->n_batch = kept;
 }
@@ -552,7 +593,7 @@ static void sync_at_end(struct worker *w, struct worker_state *s)
 	if (!last || !w->params->end_sync || w->failed || s->n_in_flight || s->n_batch)
 		return;
 	s->syncing_at_end = true;
-	prepare_sync(s, IO_FSYNC);
+	prepare_sync(w, s, IO_FSYNC);
 	submit(w, s);
 	drain(w, s);
 }
@@ -584,7 +625,7 @@ void worker_run(void *worker, uint64_t start_ns)
 			submit(w, s);
 		await(w, s, now);
 	}
-	drop_unsent(s);
+	drop_unsent(w, s);
 	drain(w, s);
 	sync_at_end(w, s);
 	if (s->n_in_flight)

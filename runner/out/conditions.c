@@ -71,6 +71,24 @@ static void remark_layout(const struct test_result *tr, unsigned index, char *ou
 		            units_format_time(tr->layout_ns, time));
 }
 
+static void remark_verify(const struct test_result *tr, unsigned index, char *out, size_t size)
+{
+	char block[UNITS_TEXT_MAX];
+
+	if (index || tr->verify == VERIFY_NONE)
+		return;
+	text_append(out, size, "crc32c, %llu blocks", (unsigned long long)tr->verify_checked);
+	if (tr->verify_block_bytes)
+		text_append(out, size, " of %s", text_size(tr->verify_block_bytes, block));
+	text_append(out, size, " checked, %llu mismatches",
+	            (unsigned long long)tr->verify_mismatches);
+	if (tr->verify_crossed)
+		text_append(out, size, ", %llu not judged where requests crossed",
+		            (unsigned long long)tr->verify_crossed);
+	if (tr->ledger[0])
+		text_append(out, size, "; ledger %s", tr->ledger);
+}
+
 /* ---- what makes a test other than a closed loop of plain requests ---- */
 
 typedef void phrase_fn(const struct test_result *tr, char *out, size_t size);
@@ -277,6 +295,7 @@ void conditions_write(FILE *out, const struct result *result)
 	remarks_write(out, result, "  load           ", remark_load);
 	write_seeds(out, result);
 	remarks_write(out, result, "  layout         ", remark_layout);
+	remarks_write(out, result, "  verify         ", remark_verify);
 	remarks_write(out, result, "  window         ", remark_window);
 	remarks_write(out, result, "  concession     ", remark_concession);
 }

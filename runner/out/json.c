@@ -20,6 +20,7 @@ static const char *const bound_words[] = {"", "at-most", "at-least", NULL};
 static const char *const sync_words[] = {"none", "sync", "dsync", NULL};
 static const char *const buffer_words[] = {"random", "zero", NULL};
 static const char *const layout_words[] = {"full", "none", NULL};
+static const char *const verify_words[] = {"none", "crc32c", NULL};
 static const char *const class_words[] = {"", "test", "plan", "target", "refused", NULL};
 
 /* Before a file was opened nothing is known about it. */
@@ -35,6 +36,13 @@ static bool is_mixed(const void *object)
 	const struct test_result *tr = object;
 
 	return plan_rw_mixes(tr->rw);
+}
+
+static bool is_verified(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return tr->verify;
 }
 
 static bool was_started(const void *object)
@@ -253,6 +261,14 @@ static const struct member test_members[] = {
         {"first_write", BOOL_AT(struct test_result, first_write)},
         {"layout_bytes", UINT_AT(struct test_result, layout_bytes)},
         {"layout_ns", UINT_AT(struct test_result, layout_ns)},
+        {"verify", CHOICE_AT(struct test_result, verify, verify_words), .present = is_verified},
+        {"verify_block_bytes", KNOWN_AT(struct test_result, verify_block_bytes),
+         .present = is_verified},
+        {"verify_checked", UINT_AT(struct test_result, verify_checked), .present = is_verified},
+        {"verify_mismatches", UINT_AT(struct test_result, verify_mismatches),
+         .present = is_verified},
+        {"verify_crossed", UINT_AT(struct test_result, verify_crossed), .present = is_verified},
+        {"ledger", TEXT_AT(struct test_result, ledger), .present = is_verified},
         {"concessions", LIST_AT(struct test_result, concessions, n_concessions)},
         {"errors", .write = write_errors, .read = read_errors},
         {"counters", .known = was_started, .write = write_counters, .read = read_counters},

@@ -29,6 +29,7 @@ static const char *const phase_name[] = {
         [PHASE_RAMP] = "ramp",
         [PHASE_RUN] = "run",
         [PHASE_DRAIN] = "drain",
+        [PHASE_VERIFY] = "reading back",
 };
 
 /* Take the live line off the screen. */
@@ -184,7 +185,7 @@ static void append_rates(const struct progress_view *view, const struct progress
 
 	if (seconds <= 0)
 		return;
-	if (p->phase != PHASE_LAYOUT)
+	if (p->phase != PHASE_LAYOUT && p->phase != PHASE_VERIFY)
 		text_append(out, LINE_MAX_BYTES, ", %s IOPS",
 		            units_format_iops((double)ios / seconds, text));
 	text_append(out, LINE_MAX_BYTES, ", %s", units_format_bw((double)bytes / seconds, text));
