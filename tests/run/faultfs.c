@@ -14,8 +14,11 @@
  *         err NAME      fail with this error (EIO, ENOSPC, EINVAL, EAGAIN, ...)
  *         late NAME     do it, then fail all the same
  *         short BYTES   move that much at most
+ *         flip BYTE     change the lowest bit of this byte of the file in what a read gives
+ *         misdirect N   read or write N bytes further on
  *         hang          wait until the rule is gone; EINTR when the caller is killed
  *         wedge         wait until the rule is gone, deaf to everything
+ *         lost          acknowledge a write without doing it
  * every=N every Nth match; after=N not the first N; count=N at most N times;
  * off=A-B requests that touch bytes A to B; direct= only files opened (not) O_DIRECT.
  *
@@ -52,7 +55,19 @@
 #define RULES_MAX 64
 #define POLL_NS   (10 * 1000 * 1000)
 
-enum action { ACT_DELAY, ACT_ERR, ACT_LATE, ACT_SHORT, ACT_HANG, ACT_WEDGE };
+/* Those before hang have an argument. */
+enum action {
+	ACT_DELAY,
+	ACT_ERR,
+	ACT_LATE,
+	ACT_SHORT,
+	ACT_FLIP,
+	ACT_MISDIRECT,
+	ACT_HANG,
+	ACT_WEDGE,
+	ACT_LOST,
+	ACTIONS
+};
 
 struct rule {
 	char op[16];
@@ -64,7 +79,8 @@ struct rule {
 	uint64_t seen, done;
 };
 
-static const char *const action_names[] = {"delay", "err", "late", "short", "hang", "wedge"};
+static const char *const action_names[ACTIONS] = {"delay",     "err",  "late",  "short", "flip",
+                                                  "misdirect", "hang", "wedge", "lost"};
 
 static const struct {
 	const char *name;
@@ -94,7 +110,9 @@ struct fate {
 	uint64_t delay_ms;
 	int err, late;
 	uint64_t short_bytes; /* UINT64_MAX: all */
-	bool hang, wedge;
+	uint64_t flip;        /* UINT64_MAX: nothing */
+	uint64_t misdirect;
+	bool hang, wedge, lost;
 	uint64_t generation;
 };
 
@@ -143,7 +161,7 @@ static void rule_arg(struct rule *rule, const char *word, const char *line)
 {
 	int value;
 
-	if (rule->action == ACT_DELAY || rule->action == ACT_SHORT) {
+	if (rule->action != ACT_ERR && rule->action != ACT_LATE) {
 		rule->arg = strtoull(word, NULL, 10);
 		return;
 	}
@@ -166,9 +184,9 @@ static void rule_read(const char *line)
 		return;
 	snprintf(rule.op, sizeof(rule.op), "%s", word);
 	word = strtok_r(NULL, " \n", &save);
-	while (word && action < 6 && strcmp(word, action_names[action]) != 0)
+	while (word && action < ACTIONS && strcmp(word, action_names[action]) != 0)
 		action++;
-	if (!word || action == 6 || fs.n_rules == RULES_MAX)
+	if (!word || action == ACTIONS || fs.n_rules == RULES_MAX)
 		rule_die(line);
 	rule.action = (enum action)action;
 	if (rule.action < ACT_HANG) {
@@ -238,11 +256,22 @@ static void fate_add(struct fate *fate, const struct rule *rule)
 	case ACT_SHORT:
 		fate->short_bytes = rule->arg;
 		break;
+	case ACT_FLIP:
+		fate->flip = rule->arg;
+		break;
+	case ACT_MISDIRECT:
+		fate->misdirect = rule->arg;
+		break;
 	case ACT_HANG:
 		fate->hang = true;
 		break;
 	case ACT_WEDGE:
 		fate->wedge = true;
+		break;
+	case ACT_LOST:
+		fate->lost = true;
+		break;
+	case ACTIONS:
 		break;
 	}
 }
@@ -262,7 +291,7 @@ static bool rules_changed_since(uint64_t generation)
 static void fate_of(struct fate *fate, const char *op, uint64_t off, uint64_t size, bool direct)
 {
 	memset(fate, 0, sizeof(*fate));
-	fate->short_bytes = UINT64_MAX;
+	fate->short_bytes = fate->flip = UINT64_MAX;
 	fate->start_ns = now_ns();
 	pthread_mutex_lock(&fs.lock);
 	rules_refresh();
@@ -526,7 +555,10 @@ static int fs_read(const char *path, char *buf, size_t size, off_t off, struct f
 	fate_of(&fate, "read", (uint64_t)off, size, handle(fi)->direct);
 	if (!fate.err)
 		res = result((int)pread(handle(fi)->fd, buf,
-		                        size < fate.short_bytes ? size : fate.short_bytes, off));
+		                        size < fate.short_bytes ? size : fate.short_bytes,
+		                        off + (off_t)fate.misdirect));
+	if (res > 0 && fate.flip >= (uint64_t)off && fate.flip < (uint64_t)off + (uint64_t)res)
+		buf[fate.flip - (uint64_t)off] ^= 1;
 	return finish(&fate, "read", (uint64_t)off, size, handle(fi)->direct, handle(fi)->path,
 	              res);
 }
@@ -539,9 +571,12 @@ static int fs_write(const char *path, const char *buf, size_t size, off_t off,
 
 	(void)path;
 	fate_of(&fate, "write", (uint64_t)off, size, handle(fi)->direct);
-	if (!fate.err)
+	if (fate.lost)
+		res = (int)size;
+	else if (!fate.err)
 		res = result((int)pwrite(handle(fi)->fd, buf,
-		                         size < fate.short_bytes ? size : fate.short_bytes, off));
+		                         size < fate.short_bytes ? size : fate.short_bytes,
+		                         off + (off_t)fate.misdirect));
 	return finish(&fate, "write", (uint64_t)off, size, handle(fi)->direct, handle(fi)->path,
 	              res);
 }
