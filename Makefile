@@ -24,9 +24,9 @@ JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 
 SOURCES := \
-	agenda.c audit.c \
+	agenda.c attend.c audit.c \
 	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
-	builtin.c dbench.c doctor.c expect.c \
+	body.c builtin.c dbench.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c io/psync.c io/target.c \
 	io/uring.c \
 	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_verify.c \

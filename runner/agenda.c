@@ -67,7 +67,16 @@ static int check_target(const struct test *test, const struct target *target, st
 	return test_writes(test) ? target_check_writable(target, err) : 0;
 }
 
-static int open_targets(struct agenda *agenda, struct err *err)
+/* What is asked of a path, for the log. */
+static void tell(agenda_step *step, void *step_arg, const char *path)
+{
+	char what[TARGET_PATH_MAX + 64];
+
+	snprintf(what, sizeof(what), "stat, statvfs and open of '%s'", path);
+	step(step_arg, what);
+}
+
+static int open_targets(struct agenda *agenda, agenda_step *step, void *step_arg, struct err *err)
 {
 	agenda->targets = calloc(AGENDA_TARGETS_MAX, sizeof(*agenda->targets));
 	if (!agenda->targets)
@@ -80,6 +89,7 @@ static int open_targets(struct agenda *agenda, struct err *err)
 		if (agenda->n_targets == AGENDA_TARGETS_MAX)
 			return err_set(err, ERR_PLAN, "a run takes at most %d targets",
 			               AGENDA_TARGETS_MAX);
+		tell(step, step_arg, test->target);
 		if (target_init(&agenda->targets[agenda->n_targets], test->target, err))
 			return -1;
 		agenda->n_targets++;
@@ -108,15 +118,21 @@ int agenda_read(struct agenda *agenda, const char *plan, const struct plan_overr
                 unsigned n_overrides, struct err *err)
 {
 	host_read(&agenda->host);
-	if (load_plan(&agenda->plan, plan, overrides, n_overrides, err) ||
-	    open_targets(agenda, err))
+	return load_plan(&agenda->plan, plan, overrides, n_overrides, err);
+}
+
+int agenda_look(struct agenda *agenda, agenda_step *step, void *step_arg, struct err *err)
+{
+	if (open_targets(agenda, step, step_arg, err))
 		return -1;
 	agenda->previews = calloc(agenda->plan.n_tests, sizeof(*agenda->previews));
 	if (!agenda->previews)
 		return err_set(err, ERR_TARGET, "out of memory for the plan");
-	for (unsigned i = 0; i < agenda->plan.n_tests; i++)
+	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
+		tell(step, step_arg, agenda->plan.tests[i].target);
 		if (check_test(agenda, i, err))
 			return -1;
+	}
 	return 0;
 }
 

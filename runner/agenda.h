@@ -10,6 +10,9 @@
 
 #define AGENDA_TARGETS_MAX 64
 
+/* Told before a call that may wait for a volume. */
+typedef void agenda_step(void *arg, const char *what);
+
 struct agenda {
 	struct plan plan;
 	struct host host;
@@ -19,13 +22,18 @@ struct agenda {
 };
 
 /*
- * plan is a built-in plan's name or a file. NULL: /etc/pvcbench/plan.yaml where
- * that exists, else dbench's plan when one of its variables is set, else cce. Every
- * test is checked; the first that cannot run is the error. agenda_destroy is legal
- * after a failure too; *agenda is zero before.
+ * The host and the plan. plan is a built-in plan's name or a file. NULL:
+ * /etc/pvcbench/plan.yaml where that exists, else dbench's plan when one of its variables
+ * is set, else cce. agenda_destroy is legal after a failure too; *agenda is zero before.
  */
 int agenda_read(struct agenda *agenda, const char *plan, const struct plan_override *overrides,
                 unsigned n_overrides, struct err *err);
+
+/*
+ * Then the targets: each is looked at, every test is checked on its own; the first that cannot
+ * run is the error. Waits for as long as a volume does not answer.
+ */
+int agenda_look(struct agenda *agenda, agenda_step *step, void *step_arg, struct err *err);
 
 /* The target of a test. */
 struct target *agenda_target(struct agenda *agenda, const struct test *test);

@@ -125,7 +125,7 @@ static void run_nothing(void *arg, uint64_t start_ns)
 
 static void check_threads(struct doctor *d)
 {
-	const struct workers_body body = {prepare_nothing, run_nothing};
+	const struct workers_body body = {.prepare = prepare_nothing, .run = run_nothing};
 	bool has_clone3 = syscall(SYS_clone3, NULL, 0) < 0 && errno == EINVAL;
 	void *args[] = {NULL};
 	struct workers *workers;

@@ -352,6 +352,14 @@ const struct field plan_fields[] = {
          .default_text = "0",
          .help = "Limit of the layout; then the test goes on with the part that is there, and says "
                  "so. 0: no limit."},
+        {.name = "answer_time",
+         .type = FIELD_TIME,
+         AT(answer_time_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "5m",
+         .help = "How long the volume may leave a call unanswered, or all requests of a layout or "
+                 "of a test by amount, before the test fails. 0: no limit. A test by time ends "
+                 "with its time."},
         {.name = "verify",
          .type = FIELD_CHOICE,
          AT(verify),

@@ -66,6 +66,7 @@ struct test {
 	int buffer;              /* enum plan_buffer */
 	int layout;              /* enum plan_layout */
 	uint64_t layout_time_ns; /* 0: no limit */
+	uint64_t answer_time_ns; /* 0: no limit */
 	int verify;              /* enum plan_verify */
 	char ledger[PLAN_PATH_MAX]; /* kept of what is written; "": none */
 	uint64_t repeat;         /* as written; the repeats are tests of their own already */

@@ -7,6 +7,10 @@
  * measured is printed and what was made is removed, whether a test fails or a
  * signal comes. SIGTERM, SIGINT, SIGHUP and SIGQUIT set a flag that the running test
  * looks at.
+ *
+ * Whatever touches a volume is done by a thread that this one attends to. A thread that
+ * a volume does not give back keeps its target: later tests of it fail, and nothing that it
+ * may use is freed.
  */
 #include "run.h"
 
@@ -17,7 +21,9 @@
 #include <sys/random.h>
 
 #include "agenda.h"
+#include "attend.h"
 #include "base/workers.h"
+#include "body.h"
 #include "io/mount.h"
 #include "load/verify.h"
 #include "out/json.h"
@@ -27,6 +33,8 @@
 
 #define ECHO_NS   (5 * NSEC_PER_SEC)
 #define REMOVE_NS (20 * NSEC_PER_SEC)
+/* How long a thread that was left may take to obey an interrupt. */
+#define KICK_NS (100 * NSEC_PER_MSEC)
 
 struct run {
 	const struct run_options *options;
@@ -34,7 +42,13 @@ struct run {
 	struct result result;
 	struct progress_view view;
 	struct verify **verify; /* of each target, see kind.h; owned */
-	FILE *out; /* for the whole result as JSON; NULL: none */
+	FILE *out;              /* for the whole result as JSON; NULL: none */
+	/* By target: the test whose thread was left waiting in it, and its name. */
+	struct {
+		struct body *body;
+		const char *test;
+	} held[AGENDA_TARGETS_MAX];
+	bool abandoned; /* a thread other than these was left */
 };
 
 /* The number of the signal that ended the run; 0 until then. */
@@ -132,46 +146,55 @@ static int begin_result(struct run *run, struct err *err)
 
 /* ---- one test ---- */
 
-static void on_progress(void *view, const struct progress *progress)
+/* Whether a thread that was left in this target is still there. */
+static bool is_held(struct run *run, unsigned target)
 {
-	progress_tell(view, progress, clock_now_ns());
+	struct body *body = run->held[target].body;
+
+	if (!body || !body_returned(body))
+		return body != NULL;
+	body_free(body);
+	run->held[target].body = NULL;
+	return false;
 }
 
-static int run_kind(struct run *run, const struct test *test, struct test_result *tr,
-                    struct err *err)
+static void run_body(struct run *run, const struct test *test, struct test_result *tr)
 {
 	struct target *target = agenda_target(&run->agenda, test);
-	struct kind_env env = {
-	        .run_id = run->result.id,
+	unsigned t = (unsigned)(target - run->agenda.targets);
+	struct body_params params = {
+	        .test = test,
 	        .host = &run->agenda.host,
+	        .run_id = run->result.id,
 	        .target = target,
 	        .verify = &run->verify[target - run->agenda.targets],
+	        .view = &run->view,
 	        .stop = &stop_signal,
-	        .progress = on_progress,
-	        .progress_arg = &run->view,
 	};
 
-	return kind_find(test->kind)->run(test, &env, tr, err);
+	if (!is_held(run, t)) {
+		run->held[t].test = test->name;
+		run->held[t].body = body_run(&params, tr);
+		return;
+	}
+	tr->status = STATUS_FAILED;
+	tr->exit_class = ERR_TEST;
+	snprintf(tr->error, sizeof(tr->error),
+	         "the volume does not answer: a call of the test '%s' still waits for it",
+	         run->held[t].test);
 }
 
 static void run_test(struct run *run, unsigned i)
 {
 	const struct test *test = &run->agenda.plan.tests[i];
 	struct test_result *tr = &run->result.tests[i];
-	struct err err;
 
 	run->view.test = i + 1;
 	run->view.plan_left_ns = agenda_duration_ns(&run->agenda, i + 1);
 	test_result_init(tr, test);
 	run->result.n_tests = i + 1;
 	progress_begin(&run->view, test);
-	if (run_kind(run, test, tr, &err)) {
-		tr->status = STATUS_FAILED;
-		tr->exit_class = err.class;
-		COPY(tr->error, err.text);
-	} else if (atomic_load(&stop_signal)) {
-		tr->status = STATUS_INTERRUPTED;
-	}
+	run_body(run, test, tr);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
 	verdict_judge(tr);
 	verdict_expect(tr, test);
@@ -205,52 +228,85 @@ static int end_verifies(struct run *run)
 	int code = 0;
 
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (end_verify(run, i, &err)) {
+		if (!is_held(run, i) && end_verify(run, i, &err)) {
 			fprintf(stderr, "pvcbench: %s\n", err.text);
 			code = (int)err.class;
 		}
 	return code;
 }
 
-static int remove_in_thread(void *arg, struct err *err)
+static int exit_code(const struct run *run)
 {
-	(void)arg;
-	(void)err;
-	return 0;
+	int signum = atomic_load(&stop_signal);
+
+	return signum ? 128 + signum : result_exit_code(&run->result);
 }
 
-static void remove_files(void *arg, uint64_t start_ns)
+/* The longest that a test grants its volume; 0: one sets no limit. */
+static uint64_t patience_ns(const struct plan *plan)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < plan->n_tests; i++) {
+		if (!plan->tests[i].answer_time_ns)
+			return 0;
+		most = max_u64(most, plan->tests[i].answer_time_ns);
+	}
+	return most;
+}
+
+static void remove_files(void *arg, struct attended *self)
 {
 	struct run *run = arg;
 	struct err err;
 
-	(void)start_ns;
+	attended_step(self, "removal of our files", true);
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (target_leave(&run->agenda.targets[i], &err))
+		if (!run->held[i].body && target_leave(&run->agenda.targets[i], &err))
 			fprintf(stderr, "pvcbench: %s\n", err.text);
 }
 
-/* In a thread of its own, since a volume that does not answer holds whoever asks it. */
-static void clean_up(struct run *run)
+/* A directory whose mkdir still waits may come to be. */
+static bool may_stay(const struct run *run, unsigned target)
 {
-	static const struct workers_body body = {remove_in_thread, remove_files};
-	struct workers *workers;
-	void *arg = run;
-	struct err err;
+	if (run->held[target].body)
+		return run->agenda.targets[target].run_dir[0];
+	return run->abandoned && run->agenda.targets[target].run_dirfd >= 0;
+}
 
-	if (workers_start(&workers, &body, &arg, 1, &err)) {
-		remove_files(run, 0);
-		return;
-	}
-	if (!workers_wait(workers, REMOVE_NS)) {
-		workers_join(workers);
-		return;
-	}
+static void name_leftovers(const struct run *run)
+{
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (run->agenda.targets[i].run_dirfd >= 0)
+		if (may_stay(run, i))
 			fprintf(stderr,
 			        "pvcbench: the volume does not answer: '%s/%s' was not removed\n",
 			        run->agenda.targets[i].path, run->agenda.targets[i].run_dir);
+}
+
+/*
+ * What a volume that does not answer keeps is named. The summary is the last on standard
+ * output, so what is told here goes to the other.
+ */
+static void clean_up(struct run *run)
+{
+	struct attend_params params = {
+	        .work = remove_files,
+	        .arg = run,
+	        .view = &run->view,
+	        .limit_ns = exit_code(run) ? REMOVE_NS : patience_ns(&run->agenda.plan),
+	};
+	struct attended *removal;
+	struct err err;
+
+	for (unsigned i = 0; i < run->agenda.n_targets; i++)
+		is_held(run, i);
+	run->view.out = stderr;
+	run->view.terminal = false;
+	run->view.test = 0;
+	run->abandoned = attend_start(&removal, &params, &err) || attend(removal) != ATTEND_DONE;
+	if (!run->abandoned)
+		attend_free(removal);
+	name_leftovers(run);
 }
 
 /* Opened before the first test: a path that cannot be written is no news for the end of a run. */
@@ -313,13 +369,6 @@ static void print_summary(const struct run *run)
 	fflush(stdout);
 }
 
-static int exit_code(const struct run *run)
-{
-	int signum = atomic_load(&stop_signal);
-
-	return signum ? 128 + signum : result_exit_code(&run->result);
-}
-
 static int run_tests(struct run *run)
 {
 	struct err err;
@@ -340,49 +389,179 @@ static int run_tests(struct run *run)
 	return code;
 }
 
+/* ---- the beginning ---- */
+
 static int read_agenda(struct agenda *agenda, const struct run_options *options, struct err *err)
 {
 	return agenda_read(agenda, options->plan, options->overrides, options->n_overrides, err);
 }
 
+/* The first look at the targets, and what it came to. */
+struct look {
+	struct run *run;
+	struct attended *self;
+	struct err err;
+	int ret;
+};
+
+static void on_look_step(void *arg, const char *what)
+{
+	struct look *look = arg;
+
+	attended_step(look->self, what, true);
+}
+
+static void look_at_targets(void *arg, struct attended *self)
+{
+	struct look *look = arg;
+
+	look->self = self;
+	look->ret = agenda_look(&look->run->agenda, on_look_step, look, &look->err);
+	if (!look->ret)
+		look->ret = begin_result(look->run, &look->err);
+}
+
+/* A thread that is left here keeps all that was read, so it is the end of the run. */
+static int give_up_look(struct run *run, struct attended *looking, enum attend_end end,
+                        struct err *err)
+{
+	char what[ATTEND_STEP_MAX];
+
+	run->abandoned = true;
+	attend_waits_for(looking, what);
+	return err_set(err, ERR_TARGET, "%s (%s)",
+	               end == ATTEND_STOPPED ? "interrupted while waiting for the volume"
+	                                     : "the volume does not answer within answer_time",
+	               what);
+}
+
+static int look(struct run *run, struct err *err)
+{
+	struct look *look = calloc(1, sizeof(*look));
+	struct attend_params params = {
+	        .work = look_at_targets,
+	        .arg = look,
+	        .view = &run->view,
+	        .stop = &stop_signal,
+	        .limit_ns = patience_ns(&run->agenda.plan),
+	};
+	struct attended *looking;
+	enum attend_end end;
+	int ret;
+
+	if (!look)
+		return err_set(err, ERR_TARGET, "out of memory");
+	look->run = run;
+	if (attend_start(&looking, &params, err)) {
+		free(look);
+		return -1;
+	}
+	end = attend(looking);
+	if (end != ATTEND_DONE)
+		return give_up_look(run, looking, end, err);
+	ret = look->ret;
+	if (ret)
+		*err = look->err;
+	attend_free(looking);
+	free(look);
+	return ret;
+}
+
+/* Threads that were left are told to come back; those that the kernel keeps are told of. */
+static bool leave_threads(struct run *run)
+{
+	struct timespec pause = {.tv_nsec = KICK_NS};
+	bool left = run->abandoned;
+	unsigned n;
+
+	for (unsigned i = 0; i < run->agenda.n_targets; i++) {
+		if (!is_held(run, i))
+			continue;
+		body_kick(run->held[i].body);
+		left = true;
+	}
+	if (left)
+		nanosleep(&pause, NULL);
+	n = host_threads_in_kernel();
+	if (n)
+		fprintf(stderr,
+		        "pvcbench: the kernel holds %u thread(s) of this process (state D), so it "
+		        "may end only when the volume answers\n",
+		        n);
+	return left;
+}
+
+static void run_destroy(struct run *run)
+{
+	if (leave_threads(run))
+		return; /* they may still use all this */
+	agenda_destroy(&run->agenda);
+	result_destroy(&run->result);
+	free(run->verify);
+	free(run);
+}
+
+static void show(struct run *run)
+{
+	run->view = (struct progress_view){
+	        .out = stdout,
+	        .terminal = isatty(STDOUT_FILENO),
+	        .quiet = run->options->quiet,
+	        .n_tests = run->agenda.plan.n_tests,
+	};
+}
+
+static int begin(struct run *run, struct err *err)
+{
+	watch_signals();
+	if (workers_make_threads_possible(err) || read_agenda(&run->agenda, run->options, err))
+		return -1;
+	show(run);
+	return look(run, err);
+}
+
+/* The class of an error is the exit code, unless a signal came first. */
+static int failed(const struct err *err)
+{
+	int signum = atomic_load(&stop_signal);
+
+	return signum ? 128 + signum : (int)err->class;
+}
+
 int run_plan(const struct run_options *options)
 {
-	struct run run = {.options = options};
+	struct run *run = calloc(1, sizeof(*run));
 	struct err err;
 	int code;
 
-	watch_signals();
-	if (workers_make_threads_possible(&err) || read_agenda(&run.agenda, options, &err) ||
-	    begin_result(&run, &err) || open_out(&run, &err)) {
+	if (!run)
+		return ERR_TARGET;
+	run->options = options;
+	if (begin(run, &err) || open_out(run, &err)) {
 		print_error(&err);
-		code = (int)err.class;
+		code = failed(&err);
 	} else {
-		run.view = (struct progress_view){
-		        .out = stdout,
-		        .terminal = isatty(STDOUT_FILENO),
-		        .quiet = options->quiet,
-		        .n_tests = run.agenda.plan.n_tests,
-		};
-		code = run_tests(&run);
+		code = run_tests(run);
 	}
-	agenda_destroy(&run.agenda);
-	result_destroy(&run.result);
-	free(run.verify);
+	run_destroy(run);
 	return code;
 }
 
 int run_check(const struct run_options *options)
 {
-	struct agenda agenda = {0};
+	struct run *run = calloc(1, sizeof(*run));
 	struct err err;
 	int code = 0;
 
-	if (read_agenda(&agenda, options, &err)) {
+	if (!run)
+		return ERR_TARGET;
+	run->options = options;
+	if (begin(run, &err)) {
 		fprintf(stderr, "pvcbench: %s\n", err.text);
-		code = (int)err.class;
+		code = failed(&err);
 	} else {
-		agenda_write(stdout, &agenda);
+		agenda_write(stdout, &run->agenda);
 	}
-	agenda_destroy(&agenda);
+	run_destroy(run);
 	return code;
 }

@@ -173,7 +173,7 @@ static int create_threads(struct workers *w, void *const *args, unsigned n)
 	sigdelset(&all_but_kick, SIGUSR1);
 	pthread_sigmask(SIG_SETMASK, &all_but_kick, &old);
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setstacksize(&attr, w->body.stack_bytes ? w->body.stack_bytes : STACK_BYTES);
 	pthread_mutex_lock(&w->lock);
 	while (w->n < n) {
 		struct worker *worker = &w->worker[w->n];

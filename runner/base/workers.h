@@ -17,6 +17,7 @@ struct workers_body {
 	int (*prepare)(void *arg, struct err *err);
 	/* Runs after the barrier; start_ns is the same for all. */
 	void (*run)(void *arg, uint64_t start_ns);
+	size_t stack_bytes; /* of each thread; 0: 256 KiB */
 };
 
 /*

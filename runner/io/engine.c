@@ -27,7 +27,8 @@ static const struct engine *const engines[] = {
         &engine_null,
 };
 
-static const int refusals[] = {EPERM, ENOSYS, EACCES, ENOMEM, EAGAIN, EINVAL, EOPNOTSUPP};
+static const int refusals[] = {EPERM,  ENOSYS,     EACCES, ENOMEM, EAGAIN,
+                               EINVAL, EOPNOTSUPP, EMFILE, ENFILE};
 
 /* What usually is behind a refusal, and what to do about it. */
 static const struct cause {
@@ -39,6 +40,7 @@ static const struct cause {
         {&engine_uring, EACCES, "likely cause: the pod's seccomp profile"},
         {&engine_uring, ENOSYS, "an old kernel, or the pod's seccomp profile"},
         {&engine_uring, ENOMEM, "likely cause: a small memlock limit"},
+        {&engine_uring, EMFILE, "the limit of open files, RLIMIT_NOFILE"},
         {&engine_aio, EPERM, "likely cause: the pod's seccomp profile"},
         {&engine_aio, ENOSYS, "likely cause: the pod's seccomp profile"},
         {&engine_aio, EAGAIN, "the node's fs.aio-max-nr is used up"},
@@ -72,9 +74,9 @@ const char *engine_cause(const struct engine *engine, int errnum)
 }
 
 /* Wait for the one request: 1, 0 when the time is up, or -errno of the engine. */
-static int await_one(const struct engine *engine, void *state)
+static int await_one(const struct engine *engine, void *state, uint64_t timeout_ns)
 {
-	uint64_t end_ns = clock_now_ns() + TRY_TIMEOUT_NS;
+	uint64_t end_ns = clock_now_ns() + timeout_ns;
 	struct io *done;
 
 	/* A reap that a signal cut short is no word on the storage. */
@@ -88,12 +90,13 @@ static int await_one(const struct engine *engine, void *state)
 }
 
 /* Send io and wait: its result, or -errno of the engine; -ETIMEDOUT without an answer. */
-static int perform_one(const struct engine *engine, void *state, struct io *io, struct err *err)
+static int perform_one(const struct engine *engine, void *state, uint64_t timeout_ns, struct io *io,
+                       struct err *err)
 {
 	int ret = engine->submit(state, &io, 1);
 
 	if (ret == 1)
-		ret = await_one(engine, state);
+		ret = await_one(engine, state, timeout_ns);
 	if (ret == 1 && io->res >= 0)
 		return io->res;
 	if (ret >= 0)
@@ -116,7 +119,7 @@ static unsigned open_states(const struct engine *engine, const struct engine_par
 
 /* Send io through the first of n states that are open at once. */
 static int perform_among(const struct engine *engine, const struct engine_params *params,
-                         unsigned n, struct io *io, struct err *err)
+                         unsigned n, uint64_t timeout_ns, struct io *io, struct err *err)
 {
 	CLEANUP(mem) void **states = calloc(n, sizeof(*states));
 
@@ -126,7 +129,7 @@ static int perform_among(const struct engine *engine, const struct engine_params
 	}
 
 	unsigned opened = open_states(engine, params, states, n, err);
-	int ret = opened == n   ? perform_one(engine, states[0], io, err)
+	int ret = opened == n   ? perform_one(engine, states[0], timeout_ns, io, err)
 	          : err->errnum ? -err->errnum
 	                        : -ENOMEM;
 
@@ -142,6 +145,7 @@ struct trial {
 	uint32_t bytes;
 	off_t size; /* of the file before */
 	unsigned depth, jobs;
+	uint64_t timeout_ns;
 };
 
 static int send_trial(const struct engine *engine, const struct trial *trial, struct err *err)
@@ -163,7 +167,8 @@ static int send_trial(const struct engine *engine, const struct trial *trial, st
 	                               .arena_size = arena_size};
 	struct io io = {
 	        .op = trial->op, .len = trial->bytes, .offset = trial->offset, .buf = arena};
-	int ret = perform_among(engine, &params, has_depth ? trial->jobs : 1, &io, err);
+	int ret = perform_among(engine, &params, has_depth ? trial->jobs : 1, trial->timeout_ns,
+	                        &io, err);
 
 	/* The kernel may still use the buffer of an unanswered request: it is left to it. */
 	if (ret != -ETIMEDOUT)
@@ -174,8 +179,13 @@ static int send_trial(const struct engine *engine, const struct trial *trial, st
 int engine_try(const struct engine *engine, int fd, enum io_op op, uint64_t offset, uint32_t bytes,
                struct err *err)
 {
-	struct trial trial = {
-	        .fd = fd, .op = op, .offset = offset, .bytes = bytes, .depth = 1, .jobs = 1};
+	struct trial trial = {.fd = fd,
+	                      .op = op,
+	                      .offset = offset,
+	                      .bytes = bytes,
+	                      .depth = 1,
+	                      .jobs = 1,
+	                      .timeout_ns = TRY_TIMEOUT_NS};
 
 	return send_trial(engine, &trial, err);
 }
@@ -191,7 +201,8 @@ static struct trial plan_trial(const struct engine_wish *wish)
 	                      .bytes = wish->bytes,
 	                      .size = size,
 	                      .depth = wish->depth,
-	                      .jobs = wish->jobs};
+	                      .jobs = wish->jobs,
+	                      .timeout_ns = wish->timeout_ns ? wish->timeout_ns : TRY_TIMEOUT_NS};
 }
 
 /* Make the trial; a file that it made longer gets its size back. */
@@ -239,8 +250,9 @@ static int consider(struct engine_choice *choice, const struct engine *engine,
 	int ret = make_trial(engine, trial, &why);
 
 	if (ret == -ETIMEDOUT)
-		return err_set(err, ERR_TARGET,
-		               "the storage does not answer: no reply to a trial %s in 10 s", what);
+		return err_set(err, ERR_TEST,
+		               "the volume does not answer: no reply to a trial %s in %llu s", what,
+		               (unsigned long long)(trial->timeout_ns / NSEC_PER_SEC));
 	if (ret < 0 && is_refusal(-ret)) {
 		add_refusal(choice, engine, -ret);
 		return 0;

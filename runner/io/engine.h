@@ -75,6 +75,7 @@ struct engine_wish {
 	uint64_t offset;      /* of a trial */
 	uint32_t bytes;       /* of a trial */
 	unsigned depth, jobs; /* what will be open at once: this many states of this depth */
+	uint64_t timeout_ns;  /* how long a trial is waited for; 0: 10 s */
 };
 
 /* Which engine a file gets, and why. */

@@ -9,6 +9,7 @@
  */
 #include "io/host.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <sched.h>
 #include <string.h>
@@ -222,4 +223,28 @@ void host_read(struct host *host)
 bool host_in_pod(void)
 {
 	return getenv("KUBERNETES_SERVICE_HOST") != NULL;
+}
+
+/* "42 (a name) D 1 ...": the name may hold anything. */
+static bool is_in_kernel(const char *stat)
+{
+	const char *after_name = strrchr(stat, ')');
+
+	return after_name && strncmp(after_name, ") D", 3) == 0;
+}
+
+unsigned host_threads_in_kernel(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	char path[64 + sizeof(entry->d_name)], stat[LINE_BYTES];
+	unsigned n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/stat", entry->d_name);
+		n += is_in_kernel(host_read_line(path, stat, sizeof(stat)));
+	}
+	if (dir)
+		closedir(dir);
+	return n;
 }

@@ -33,6 +33,9 @@ void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_roo
 /* Whether the kubelet's environment is there. */
 bool host_in_pod(void);
 
+/* Threads of this process that wait in the kernel and hear no signal (state D). */
+unsigned host_threads_in_kernel(void);
+
 /* The first line of a file without its end; empty when it cannot be read. Returns out. */
 char *host_read_line(const char *path, char *out, size_t size);
 

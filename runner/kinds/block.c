@@ -26,6 +26,7 @@ int block_concede(struct block *b, const char *note, struct err *err)
 
 static void close_files(struct block *b)
 {
+	kind_asks(b->env, "close");
 	for (unsigned i = 0; i < b->n_files && !b->unanswered; i++)
 		file_close(&b->files[i]);
 	b->n_files = 0;
@@ -50,12 +51,14 @@ static int open_file(struct block *b, unsigned i, int sync_flags, struct err *er
 		wish.name = NULL;
 	else
 		snprintf(name, sizeof(name), TARGET_FILE_FORMAT, i);
+	kind_asks(b->env, "open");
 	if (file_open(&b->files[i], b->env->target, &wish, err))
 		return -1;
 	b->n_files = i + 1;
 	/* Somebody cut it since it was laid out. */
 	if (!wish.existing && b->files[i].size_bytes < b->env->target->laid_out_bytes[i])
 		b->env->target->laid_out_bytes[i] = 0;
+	kind_asks(b->env, "a first request");
 	return file_try_direct(&b->files[i], b->env->target, &wish, b->geometry.offset, err);
 }
 
@@ -227,8 +230,10 @@ static int choose(struct block *b, struct err *err)
 	                           .offset = b->geometry.offset,
 	                           .bytes = (uint32_t)b->test->bs,
 	                           .depth = (unsigned)b->geometry.iodepth,
-	                           .jobs = (unsigned)b->test->numjobs};
+	                           .jobs = (unsigned)b->test->numjobs,
+	                           .timeout_ns = b->env->answer_ns};
 
+	kind_asks(b->env, "a trial request");
 	if (engine_choose(&b->choice, &wish, err))
 		return -1;
 	return b->choice.refused ? block_concede(b, b->choice.reason, err) : 0;
@@ -262,6 +267,7 @@ static int enter(struct block *b, struct err *err)
 
 	if (!block_own_file(b->test) || target->is_block || target->run_dirfd >= 0)
 		return 0;
+	kind_asks(b->env, "mkdir");
 	return target_enter(target, b->env->run_id, err);
 }
 
@@ -269,6 +275,7 @@ static int prepare(struct block *b, struct err *err)
 {
 	const struct test *test = b->test;
 
+	kind_asks(b->env, "stat");
 	if (block_fit(&b->geometry, test, b->env->target, b->env->host, err) || enter(b, err) ||
 	    block_concede(b, b->geometry.size_note, err) ||
 	    block_concede(b, b->geometry.depth_note, err) || open_files(b, 0, err) ||
@@ -318,6 +325,7 @@ static int block_run(const struct test *test, struct kind_env *env, struct test_
 out:
 	if (b->unanswered && b->verify)
 		verify_hold(b->verify);
+	kind_settle(env, ret);
 	close_files(b);
 	free(b);
 	return ret;

@@ -21,9 +21,40 @@ struct kind_env {
 	struct target *target;  /* of this test, entered */
 	struct verify **verify; /* what is known of the target's files; made when it is needed */
 	const atomic_int *stop; /* a signal's number once one came, else 0 */
+	uint64_t answer_ns;     /* a volume silent for longer does not answer; 0: no limit */
+	/* May be called from any thread; several times a second while the test runs. */
 	void (*progress)(void *arg, const struct progress *progress);
-	void *progress_arg;
+	/* See kind_asks and kind_works. */
+	void (*step)(void *arg, const char *what, bool of_volume);
+	/* See kind_settle. */
+	void (*settle)(void *arg, int ret);
+	void *progress_arg; /* of these three */
 };
+
+/*
+ * Say what is asked of the volume next, before a call that may wait for it, in the words of
+ * the log: "mkdir". A test that tells neither this nor progress for answer_ns is given up: its
+ * thread is left where it is.
+ */
+static inline void kind_asks(struct kind_env *env, const char *what)
+{
+	env->step(env->progress_arg, what, true);
+}
+
+/* The same of our own work, which may take its time: "making 4GiB of data". */
+static inline void kind_works(struct kind_env *env, const char *what)
+{
+	env->step(env->progress_arg, what, false);
+}
+
+/*
+ * The result (and err, if ret is -1) is complete and no longer touched: it counts although
+ * what is still to do, closing files, may wait for ever.
+ */
+static inline void kind_settle(struct kind_env *env, int ret)
+{
+	env->settle(env->progress_arg, ret);
+}
 
 /* What a test would do. */
 struct preview {

@@ -6,11 +6,19 @@
 #include "base/units.h"
 
 #define POLL_NS (100 * NSEC_PER_MSEC)
+/* So much counts of the time between two looks: a process may have been suspended. */
+#define POLL_MOST_NS (500 * NSEC_PER_MSEC)
+/* A sync of what the page cache holds is granted the time that a slow volume takes for it. */
+#define SYNC_LEAST_BW (4 * MIB)
 
 /* The phase, and the load's counters when it began. */
 struct watch {
 	int phase;
 	struct load_progress begin;
+	uint64_t ios, last_ns; /* at the last look */
+	uint64_t silent_ns;    /* without a completion, look by look */
+	uint64_t limit_ns;     /* of that; 0: none */
+	bool syncs_cached;     /* and longer while a sync may be under way */
 };
 
 static void enter(struct watch *watch, int phase, const struct load_progress *now)
@@ -32,6 +40,8 @@ static uint64_t expected_ns(const struct watch *watch, const struct load_params 
 {
 	if (watch->phase == PHASE_RAMP)
 		return params->ramp_ns;
+	if (watch->phase == PHASE_LAYOUT)
+		return params->runtime_ns;
 	return watch->phase == PHASE_RUN && !params->requests ? params->runtime_ns : 0;
 }
 
@@ -64,26 +74,83 @@ static int unanswered(const struct stats *stats, struct err *err)
 	               units_format_time(stats->unfinished_age_ns, age));
 }
 
+static int silent(const struct watch *watch, struct err *err)
+{
+	char time[UNITS_TEXT_MAX];
+
+	return err_set(err, ERR_TEST,
+	               "the volume does not answer: no request came back for %s (answer_time)",
+	               units_format_time(watch->silent_ns, time));
+}
+
+/*
+ * How long all requests may stay unanswered. A time ends a load anyway. What pauses of its own
+ * is granted its pauses.
+ */
+static uint64_t silence_limit(const struct kind_env *env, const struct load_params *params)
+{
+	uint64_t pause_ns = params->thinktime_ns;
+
+	if (!env->answer_ns || (params->runtime_ns && !params->requests))
+		return 0;
+	if (params->period_num_ns)
+		pause_ns += params->period_num_ns / params->period_den;
+	return env->answer_ns + pause_ns;
+}
+
+/* Whether it is over with the volume. */
+static bool falls_silent(struct watch *watch, const struct load_progress *now)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t passed_ns = min_u64(now_ns - watch->last_ns, POLL_MOST_NS);
+
+	watch->silent_ns = now->ios == watch->ios ? watch->silent_ns + passed_ns : 0;
+	watch->ios = now->ios;
+	watch->last_ns = now_ns;
+	return watch->limit_ns &&
+	       watch->silent_ns >=
+	               watch->limit_ns + (watch->syncs_cached
+	                                          ? now->bytes * (NSEC_PER_SEC / SYNC_LEAST_BW)
+	                                          : 0);
+}
+
+/* The data of all write buffers is made before the first request. */
+static void tell_start(struct kind_env *env, const struct load_params *params)
+{
+	kind_works(env, params->jobs[0].pattern.read_percent < 100 ? "making the data to write"
+	                                                           : "preparing the requests");
+}
+
 int watch_load(struct kind_env *env, const struct load_params *params, int phase,
                uint64_t total_bytes, struct load_outcome *outcome, struct err *err)
 {
-	struct watch watch = {.phase = params->ramp_ns ? PHASE_RAMP : phase};
+	struct watch watch = {.phase = params->ramp_ns ? PHASE_RAMP : phase,
+	                      .limit_ns = silence_limit(env, params),
+	                      .syncs_cached = params->align == 1 &&
+	                                      (params->end_sync || params->sync_every)};
 	struct load_progress now;
 	struct load *load;
+	bool is_silent = false;
 
 	*outcome = (struct load_outcome){0};
+	tell_start(env, params);
 	if (load_start(&load, params, err))
 		return -1;
+	watch.last_ns = clock_now_ns();
 	while (!load_wait(load, POLL_NS)) {
-		if (atomic_load(env->stop) ||
+		load_progress(load, &now);
+		is_silent |= falls_silent(&watch, &now);
+		if (is_silent || atomic_load(env->stop) ||
 		    (params->verify && verify_is_broken(params->verify)))
 			load_stop(load);
-		load_progress(load, &now);
 		follow(&watch, params, &now);
 		tell(env, &watch, params, &now, total_bytes);
 	}
+	kind_asks(env, "the last requests");
 	if (load_finish(load, outcome, err))
 		return -1;
+	if (is_silent)
+		return silent(&watch, err);
 	if (!outcome->stats->unfinished || atomic_load(env->stop))
 		return 0;
 	return unanswered(outcome->stats, err);

@@ -115,11 +115,12 @@ static void enter_phase(struct progress_view *view, const struct progress *p, ui
 
 /*
  * What is left of this phase: by the clock, or by the amount at the mean pace so
- * far. False where that is not known.
+ * far, whichever ends it. False where that is not known.
  */
 static bool phase_left(const struct progress *p, uint64_t *left_ns)
 {
 	double pace_ns;
+	uint64_t by_pace_ns;
 
 	*left_ns = 0;
 	if (p->expected_ns)
@@ -129,9 +130,10 @@ static bool phase_left(const struct progress *p, uint64_t *left_ns)
 	if (!p->bytes)
 		return false;
 	pace_ns = (double)p->elapsed_ns / (double)p->bytes;
-	*left_ns =
+	by_pace_ns =
 	        (uint64_t)fmin(LEFT_MAX_NS, pace_ns * (double)(p->total_bytes -
 	                                                       min_u64(p->bytes, p->total_bytes)));
+	*left_ns = p->expected_ns ? min_u64(*left_ns, by_pace_ns) : by_pace_ns;
 	return true;
 }
 
@@ -233,6 +235,39 @@ void progress_tell(struct progress_view *view, const struct progress *p, uint64_
 	view->last_ios = p->ios;
 	view->last_bytes = p->bytes;
 	view->last_latency_ns = p->latency_sum_ns;
+}
+
+static void describe_wait(const struct progress_view *view, const char *what, bool of_volume,
+                          uint64_t waited_ns, char *line)
+{
+	char text[UNITS_TEXT_MAX];
+
+	line[0] = '\0';
+	if (view->test)
+		start_text(view, line);
+	units_format_time(waited_ns, text);
+	if (!of_volume)
+		text_append(line, LINE_MAX_BYTES, "%s, since %s", what, text);
+	else
+		text_append(line, LINE_MAX_BYTES, "waiting for the volume since %s", text);
+	if (of_volume && what[0])
+		text_append(line, LINE_MAX_BYTES, " (%s)", what);
+}
+
+void progress_wait(struct progress_view *view, const char *what, bool of_volume, uint64_t waited_ns,
+                   uint64_t now_ns)
+{
+	uint64_t interval_ns = view->terminal ? LIVE_INTERVAL_NS : PLAIN_INTERVAL_NS;
+	char line[LINE_MAX_BYTES];
+
+	if (view->quiet || waited_ns < STALL_NS || now_ns - view->line_ns < interval_ns)
+		return;
+	describe_wait(view, what, of_volume, waited_ns / NSEC_PER_SEC * NSEC_PER_SEC, line);
+	if (view->terminal)
+		redraw(view, line);
+	else
+		write_line(view, line);
+	view->line_ns = now_ns;
 }
 
 void progress_end(struct progress_view *view, const struct test_result *tr)

@@ -32,6 +32,13 @@ void progress_begin(struct progress_view *view, const struct test *test);
 void progress_tell(struct progress_view *view, const struct progress *progress, uint64_t now_ns);
 void progress_end(struct progress_view *view, const struct test_result *tr);
 
+/*
+ * Nothing new for waited_ns: `what` ("mkdir"; "": not known) waits for the volume, or is
+ * work of our own. Legal before the first test too.
+ */
+void progress_wait(struct progress_view *view, const char *what, bool of_volume, uint64_t waited_ns,
+                   uint64_t now_ns);
+
 /* A line of its own in the log ("concession: ...", "signal ..."), whatever is on the screen. */
 void progress_note(struct progress_view *view, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -22,7 +22,7 @@ main    main run out kinds result plan load measure io base
 root_files='
 plan   plan plan_check plan_override plan_scope plan_value plan_yaml yaml_tree expect
 result result verdict
-run    run audit agenda doctor dbench builtin
+run    run audit agenda attend body doctor dbench builtin
 main   main
 '
 

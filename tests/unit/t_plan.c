@@ -179,6 +179,7 @@ static const struct {
         MEMBER(IS_INT, buffer),
         MEMBER(IS_INT, layout),
         MEMBER(IS_U64, layout_time_ns),
+        MEMBER(IS_U64, answer_time_ns),
         MEMBER(IS_INT, verify),
         MEMBER(IS_TEXT, ledger),
         MEMBER(IS_U64, repeat),

@@ -243,6 +243,28 @@ static void test_quiet(void **unused)
 	assert_string_equal(news(), "");
 }
 
+/* Without any news there is a line all the same, after 3 s and then every 5 s. */
+static void test_a_wait_for_the_volume_is_told(void **unused)
+{
+	(void)unused;
+	begin();
+	tell(at(PHASE_RUN, 1, 60), 1);
+	news();
+	for (unsigned i = 10; i < 150; i++)
+		progress_wait(&view, "mkdir", true, (i - 10) * (S / 10), START + i * (S / 10));
+	assert_string_equal(news(), "[3/9] read-bw: waiting for the volume since 5s (mkdir)\n"
+	                            "[3/9] read-bw: waiting for the volume since 10s (mkdir)\n");
+	progress_wait(&view, "", true, 20 * S, START + 30 * S);
+	progress_wait(&view, "making the data", false, 21 * S, START + 40 * S);
+	view.test = 0;
+	progress_wait(&view, "stat", true, 22 * S, START + 50 * S);
+	view.quiet = true;
+	progress_wait(&view, "stat", true, 22 * S, START + 60 * S);
+	assert_string_equal(news(), "[3/9] read-bw: waiting for the volume since 20s\n"
+	                            "[3/9] read-bw: making the data, since 21s\n"
+	                            "waiting for the volume since 22s (stat)\n");
+}
+
 static void test_the_end_has_the_headline(void **unused)
 {
 	struct test test = sample_test("read-bw", RW_RANDREAD);
@@ -347,6 +369,7 @@ int main(void)
 	        TEST(test_a_stall_is_told_while_it_lasts),
 	        TEST(test_never_silent_across_phases),
 	        TEST(test_quiet),
+	        TEST(test_a_wait_for_the_volume_is_told),
 	        TEST(test_the_end_has_the_headline),
 	        TEST(test_live_line),
 	        TEST(test_live_line_fits_the_terminal),

@@ -1,0 +1,165 @@
+/*
+ * The thread writes a result of its own. It is handed over when the thread returns, or
+ * when the kind has said that it is complete; a thread that was left before that may
+ * still write to it, so nothing of it counts.
+ */
+#include "body.h"
+
+#include "attend.h"
+#include "base/units.h"
+
+struct body {
+	struct body_params params;
+	struct test test;
+	struct kind_env env;
+	struct attended *attended; /* of the main thread */
+	struct attended *self;     /* the same, of the body's own */
+	struct test_result tr;
+	struct err err;
+	int ret;
+	atomic_bool settled; /* tr, err and ret stay as they are */
+	bool taken;          /* tr was handed over */
+};
+
+static void on_progress(void *arg, const struct progress *progress)
+{
+	struct body *body = arg;
+
+	attended_progress(body->self, progress);
+}
+
+static void on_step(void *arg, const char *what, bool of_volume)
+{
+	struct body *body = arg;
+
+	attended_step(body->self, what, of_volume);
+}
+
+static void on_settle(void *arg, int ret)
+{
+	struct body *body = arg;
+
+	body->ret = ret;
+	atomic_store(&body->settled, true);
+}
+
+static void work(void *arg, struct attended *self)
+{
+	struct body *body = arg;
+	int ret;
+
+	body->self = self;
+	ret = kind_find(body->test.kind)->run(&body->test, &body->env, &body->tr, &body->err);
+	if (!atomic_load(&body->settled))
+		on_settle(body, ret);
+}
+
+static struct body *body_new(const struct body_params *params)
+{
+	struct body *body = calloc(1, sizeof(*body));
+
+	if (!body)
+		return NULL;
+	body->params = *params;
+	body->test = *params->test;
+	body->env = (struct kind_env){
+	        .run_id = params->run_id,
+	        .host = params->host,
+	        .target = params->target,
+	        .verify = params->verify,
+	        .stop = params->stop,
+	        .answer_ns = params->test->answer_time_ns,
+	        .progress = on_progress,
+	        .step = on_step,
+	        .settle = on_settle,
+	        .progress_arg = body,
+	};
+	test_result_init(&body->tr, params->test);
+	return body;
+}
+
+static void fail(struct test_result *tr, const struct err *err)
+{
+	tr->status = STATUS_FAILED;
+	tr->exit_class = err->class;
+	snprintf(tr->error, sizeof(tr->error), "%s", err->text);
+}
+
+/* What the thread has left behind, where that is complete. */
+static void take(struct body *body, struct test_result *tr)
+{
+	if (!atomic_load(&body->settled))
+		return;
+	test_result_destroy(tr);
+	*tr = body->tr;
+	body->taken = true;
+	if (body->ret)
+		fail(tr, &body->err);
+}
+
+static void fail_silent(struct body *body, struct test_result *tr)
+{
+	char what[ATTEND_STEP_MAX], limit[UNITS_TEXT_MAX];
+	struct err err;
+
+	attend_waits_for(body->attended, what);
+	err_set(&err, ERR_TEST, "the volume does not answer: no reply to %s in %s (answer_time)",
+	        what[0] ? what : "a call", units_format_time(body->test.answer_time_ns, limit));
+	fail(tr, &err);
+}
+
+static struct body *run_attended(struct body *body, struct test_result *tr)
+{
+	enum attend_end end = attend(body->attended);
+
+	take(body, tr);
+	if (end == ATTEND_SILENT)
+		fail_silent(body, tr);
+	else if (tr->status == STATUS_OK && atomic_load(body->params.stop))
+		tr->status = STATUS_INTERRUPTED;
+	if (end != ATTEND_DONE)
+		return body;
+	body_free(body);
+	return NULL;
+}
+
+struct body *body_run(const struct body_params *params, struct test_result *tr)
+{
+	struct body *body = body_new(params);
+	struct attend_params attend_params = {
+	        .work = work,
+	        .arg = body,
+	        .view = params->view,
+	        .stop = params->stop,
+	        .limit_ns = params->test->answer_time_ns,
+	};
+	struct err err;
+
+	if (!body)
+		err_set(&err, ERR_TARGET, "out of memory");
+	else if (!attend_start(&body->attended, &attend_params, &err))
+		return run_attended(body, tr);
+	fail(tr, &err);
+	body_free(body);
+	return NULL;
+}
+
+bool body_returned(struct body *body)
+{
+	return attend_returned(body->attended);
+}
+
+void body_kick(struct body *body)
+{
+	attend_kick(body->attended);
+}
+
+void body_free(struct body *body)
+{
+	if (!body)
+		return;
+	attend_free(body->attended);
+	if (!body->taken)
+		test_result_destroy(&body->tr);
+	free(body);
+}
