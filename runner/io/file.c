@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdarg.h>
@@ -71,8 +72,11 @@ static int explain_open(const struct target *target, const struct file_wish *wis
 		               "device '%s' is in use: a file system on it is mounted, or another "
 		               "program holds it",
 		               name);
-	return err_sys(err, ERR_TARGET, errnum, "cannot open '%s' for %s", name,
-	               wish->writable ? "reading and writing" : "reading");
+	err_sys(err, ERR_TARGET, errnum, "cannot open '%s' for %s", name,
+	        wish->writable ? "reading and writing" : "reading");
+	if (errnum == EMFILE)
+		err_append(err, " (RLIMIT_NOFILE: lower numjobs, or share a file)");
+	return -1;
 }
 
 /* Of the block device that a file system lies on; 0 when there is none. */
@@ -273,16 +277,116 @@ bool file_supports_nowait(int fd)
 	       errno != EOPNOTSUPP;
 }
 
-bool file_has_hole(int fd, uint64_t offset, uint64_t bytes)
+/* The holes so far, as one span. */
+struct span {
+	uint64_t from, to;
+	bool any;
+};
+
+static void add_hole(struct span *span, uint64_t from, uint64_t to)
 {
+	if (from >= to)
+		return;
+	if (!span->any)
+		span->from = from;
+	span->to = to;
+	span->any = true;
+}
+
+/* False where the file system does not know lseek's SEEK_HOLE. */
+static bool seek_holes(int fd, uint64_t offset, uint64_t end, struct span *span)
+{
+	uint64_t at = offset;
+
+	while (at < end) {
+		off_t hole = lseek(fd, (off_t)at, SEEK_HOLE);
+		off_t data;
+
+		if (hole < 0 && errno != ENXIO)
+			return false;
+		if (hole >= 0 && (uint64_t)hole >= end)
+			return true;
+		data = hole < 0 ? -1 : lseek(fd, hole, SEEK_DATA);
+		add_hole(span, hole < 0 ? at : (uint64_t)hole,
+		         data < 0 ? end : min_u64((uint64_t)data, end));
+		if (data < 0)
+			return true;
+		at = (uint64_t)data;
+	}
+	return true;
+}
+
+#define EXTENTS_AT_ONCE 64
+
+/* A step of the walk: what lies before and in these extents. *at moves behind them. */
+static bool add_extents(const struct fiemap *map, uint64_t *at, uint64_t end, struct span *span)
+{
+	for (unsigned i = 0; i < map->fm_mapped_extents; i++) {
+		const struct fiemap_extent *e = &map->fm_extents[i];
+
+		add_hole(span, *at, min_u64(e->fe_logical, end));
+		*at = max_u64(*at, e->fe_logical);
+		if (e->fe_flags & FIEMAP_EXTENT_UNWRITTEN)
+			add_hole(span, *at, min_u64(e->fe_logical + e->fe_length, end));
+		*at = max_u64(*at, e->fe_logical + e->fe_length);
+		if (e->fe_flags & FIEMAP_EXTENT_LAST)
+			return false;
+	}
+	return map->fm_mapped_extents > 0 && *at < end;
+}
+
+/* Where lseek knows no holes, the extents may. */
+static void map_holes(int fd, uint64_t offset, uint64_t end, struct span *span)
+{
+	size_t bytes = sizeof(struct fiemap) + EXTENTS_AT_ONCE * sizeof(struct fiemap_extent);
+	CLEANUP(mem) struct fiemap *map = malloc(bytes);
+	uint64_t at = offset;
+
+	if (!map)
+		return;
+	do {
+		memset(map, 0, bytes);
+		map->fm_start = at;
+		map->fm_length = end - at;
+		map->fm_flags = FIEMAP_FLAG_SYNC;
+		map->fm_extent_count = EXTENTS_AT_ONCE;
+		if (ioctl(fd, FS_IOC_FIEMAP, map) < 0)
+			return;
+	} while (add_extents(map, &at, end, span));
+	add_hole(span, at, end);
+}
+
+bool file_find_holes(int fd, uint64_t offset, uint64_t bytes, uint64_t *from, uint64_t *to)
+{
+	struct span span = {0};
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
+	if (!seek_holes(fd, offset, offset + bytes, &span) || !span.any)
+		map_holes(fd, offset, offset + bytes, &span);
+	*from = span.from;
+	*to = span.to;
+	return span.any;
+}
 
-	off_t hole = lseek(fd, (off_t)offset, SEEK_HOLE);
+bool file_has_hole(int fd, uint64_t offset, uint64_t bytes)
+{
+	uint64_t from, to;
 
-	return hole < 0 ? errno == ENXIO : (uint64_t)hole < offset + bytes;
+	return file_find_holes(fd, offset, bytes, &from, &to);
+}
+
+bool file_reads_zero(int fd, uint64_t offset, uint32_t align)
+{
+	size_t bytes = min_u64(max_u64(align, ALIGN_SAFE), TRY_ALIGN);
+	CLEANUP(mem) unsigned char *buf = aligned_alloc(TRY_ALIGN, TRY_ALIGN);
+	ssize_t n = buf ? pread(fd, buf, bytes, (off_t)(offset / bytes * bytes)) : 0;
+	size_t at = offset % bytes;
+
+	while (n > 0 && at < (size_t)n && !buf[at])
+		at++;
+	return n <= 0 || at >= (size_t)n;
 }
 
 void file_drop_cache(int fd)

@@ -48,8 +48,21 @@ int file_try_direct(struct file *file, const struct target *target, const struct
 /* Whether the kernel can serve this file without blocking (RWF_NOWAIT is not refused). */
 bool file_supports_nowait(int fd);
 
-/* Whether [offset, offset + bytes) has a hole; false where the file system cannot tell. */
+/*
+ * The span from the first byte of [offset, offset + bytes) that is a hole, allocated but
+ * unwritten, or beyond the file's end, to behind the last one. False where there is none, or the
+ * file system cannot tell.
+ */
+bool file_find_holes(int fd, uint64_t offset, uint64_t bytes, uint64_t *from, uint64_t *to);
+
+/* Whether there is one. */
 bool file_has_hole(int fd, uint64_t offset, uint64_t bytes);
+
+/*
+ * Whether a read of one piece of `align` bytes (at most 64 KiB) there gives nothing but zeros, or
+ * nothing at all. A server's word on holes may be wrong; this is how to tell.
+ */
+bool file_reads_zero(int fd, uint64_t offset, uint32_t align);
 
 /* Write back and drop what the page cache holds of it. */
 void file_drop_cache(int fd);

@@ -237,6 +237,13 @@ void mount_read(struct mount *mount, const char *path)
 static const char *const layered[] = {"overlay", "aufs", "fuse.fuse-overlayfs", NULL};
 static const char *const in_memory[] = {"tmpfs", "ramfs", NULL};
 
+static const char *const fat[] = {"vfat", "msdos", "fat", NULL};
+/* As a FUSE type behind "fuse.", or as the source of a mount whose type is only "fuse". */
+static const char *const object_stores[] = {
+        "s3fs",    "obsfs",   "ossfs",  "cosfs",    "blobfuse",      "blobfuse2", "goofys",
+        "geesefs", "gcsfuse", "rclone", "s3backer", "mountpoint-s3", "s3ql",      NULL,
+};
+
 static bool is_one_of(const char *fs, const char *const *names)
 {
 	while (*names && strcmp(*names, fs) != 0)
@@ -247,6 +254,20 @@ static bool is_one_of(const char *fs, const char *const *names)
 bool mount_is_memory(const struct mount *mount)
 {
 	return is_one_of(mount->fs, in_memory);
+}
+
+bool mount_is_object_store(const struct mount *mount)
+{
+	const char *type = mount->fs;
+
+	if (strncmp(type, "fuse", 4) != 0)
+		return false;
+	return is_one_of(type[4] == '.' ? type + 5 : mount->source, object_stores);
+}
+
+uint64_t mount_file_bytes_max(const struct mount *mount)
+{
+	return is_one_of(mount->fs, fat) ? 4 * GIB - 1 : 0;
 }
 
 bool mount_is_node_local(const struct mount *mount)

@@ -42,6 +42,15 @@ bool mount_is_node_local(const struct mount *mount);
 /* A file system whose files are memory, charged to the pod that writes them. */
 bool mount_is_memory(const struct mount *mount);
 
+/*
+ * An object store behind FUSE: the space it states is made up, or that of a cache of the node.
+ * Known by its type (fuse.s3fs) or, where that says "fuse" only, by its source.
+ */
+bool mount_is_object_store(const struct mount *mount);
+
+/* The largest file that the file system can hold, where its type bounds it; else 0. */
+uint64_t mount_file_bytes_max(const struct mount *mount);
+
 /* The root file system of a container: layered, or any mounted at "/" in a pod. */
 bool mount_is_container_root(const struct mount *mount, bool in_pod);
 

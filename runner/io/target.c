@@ -15,6 +15,7 @@
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -147,6 +148,25 @@ static void spare_memory(struct target *target)
 		target->reserve_bytes = max_u64(target->reserve_bytes, target->free_bytes - most);
 }
 
+static void limit_files(struct target *target, uint64_t bytes, const char *what)
+{
+	if (target->file_bytes_max && target->file_bytes_max <= bytes)
+		return;
+	target->file_bytes_max = bytes;
+	target->file_limit = what;
+}
+
+static void find_file_limit(struct target *target, const struct mount *mount)
+{
+	uint64_t bytes = mount_file_bytes_max(mount);
+	struct rlimit limit;
+
+	if (bytes)
+		limit_files(target, bytes, "FAT");
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		limit_files(target, limit.rlim_cur, "RLIMIT_FSIZE");
+}
+
 static int open_directory(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -179,6 +199,9 @@ static int init_directory(struct target *target, const struct stat *st, struct e
 	target->is_node_local = mount_is_node_local(&mount);
 	target->is_container_root = is_on_container_root(&mount, st);
 	measure_space(target, &fs);
+	target->is_unbounded = mount_is_object_store(&mount) || !target->capacity_bytes ||
+	                       target->capacity_bytes >= TARGET_UNBOUNDED_BYTES;
+	find_file_limit(target, &mount);
 	if (mount_is_memory(&mount))
 		spare_memory(target);
 	return 0;

@@ -14,20 +14,27 @@
 #define TARGET_FILE_FORMAT "data.%u" /* our file N in our directory */
 /* More is not told apart: object stores state absurd sizes. */
 #define TARGET_SPACE_MAX (1ull << 60)
+/* Nobody has this capacity for one volume and means it. */
+#define TARGET_UNBOUNDED_BYTES (1ull << 50)
 
 struct target {
 	char path[TARGET_PATH_MAX];
 	bool is_block;
 	bool is_node_local;     /* a directory of the node's disk: 20 % stay free, not 5 % */
 	bool is_container_root; /* the container's own root file system */
+	bool is_unbounded;      /* its free space says nothing: an object store, or no capacity */
 	int dirfd;              /* the directory; -1 for a device */
 	int run_dirfd;          /* our own directory in it; -1 before target_enter */
 	char run_dir[TARGET_RUN_ID_MAX + 16]; /* its name: "pvcbench-RUNID" */
 	uint64_t capacity_bytes; /* 0: the file system does not say; free_bytes is then the most */
 	uint64_t free_bytes;     /* what a user without privilege may still write, at target_init */
 	uint64_t reserve_bytes;  /* of these, what stays free */
+	uint64_t file_bytes_max; /* of one file, where that is known beforehand; else 0 */
+	const char *file_limit;  /* what bounds it: "FAT", "RLIMIT_FSIZE" */
 	/* Of our file N: bytes from its start that this run wrote and synced. */
 	uint64_t laid_out_bytes[TARGET_FILES_MAX];
+	/* What all files came to when a layout's time was over; 0: that has not happened. */
+	uint64_t layout_most_bytes;
 };
 
 /*

@@ -6,11 +6,16 @@
  */
 #include "kinds/geometry.h"
 
+#include <stdarg.h>
+#include <string.h>
+
 #include "base/units.h"
 #include "load/buffers.h"
 
 /* Buffers may take this share of the memory there is. */
 #define MEMORY_SHARE 2
+/* In place of a share of free space that is not known. */
+#define WORKING_SET (1 * GIB)
 
 static uint64_t down_to_blocks(uint64_t bytes, const struct test *test)
 {
@@ -22,6 +27,8 @@ static uint64_t size_asked(const struct test *test, const struct target *target,
 {
 	switch (test->size.unit) {
 	case SIZE_PERCENT_FREE:
+		if (target->is_unbounded)
+			return WORKING_SET;
 		return target_budget(target) / 100 * test->size.value;
 	case SIZE_X_MEMORY:
 		return host->memory_bytes * test->size.value;
@@ -96,6 +103,51 @@ int geometry_fit_memory(struct geometry *g, const struct test *test, const struc
 	return 0;
 }
 
+PRINTF_LIKE(2, 3)
+static void add_size_note(struct geometry *g, const char *fmt, ...)
+{
+	size_t used = strlen(g->size_note);
+	va_list args;
+
+	if (used)
+		used += (size_t)snprintf(g->size_note + used, sizeof(g->size_note) - used, "; ");
+	if (used >= sizeof(g->size_note))
+		return;
+	va_start(args, fmt);
+	vsnprintf(g->size_note + used, sizeof(g->size_note) - used, fmt, args);
+	va_end(args);
+}
+
+static void note_working_set(struct geometry *g, const struct test *test,
+                             const struct target *target)
+{
+	char set[UNITS_TEXT_MAX];
+
+	if (test->size.unit != SIZE_PERCENT_FREE || !target->is_unbounded)
+		return;
+	add_size_note(
+	        g,
+	        "size %llu%% of the free space taken as %s: an object store, or a volume without "
+	        "a capacity, has no free space that means anything",
+	        (unsigned long long)test->size.value, units_format_size(WORKING_SET, set));
+}
+
+/* No file may be larger than the process, or the file system, can make one. */
+static int fit_file_limit(struct geometry *g, const struct test *test, const struct target *target,
+                          struct err *err)
+{
+	uint64_t before = g->size, most = target->file_bytes_max;
+	char from[UNITS_TEXT_MAX], used[UNITS_TEXT_MAX], limit[UNITS_TEXT_MAX];
+
+	if (!most || sum(g, test) / g->files <= most)
+		return 0;
+	shrink(g, test, most > UINT64_MAX / g->files ? UINT64_MAX : most * g->files);
+	add_size_note(g, "size shrunk from %s to %s: a file can have %s at most here (%s)",
+	              units_format_size(before, from), units_format_size(g->size, used),
+	              units_format_size(most, limit), target->file_limit);
+	return g->size < test->bs ? err_set(err, ERR_TARGET, "%s", g->size_note) : 0;
+}
+
 static int no_space(const struct test *test, const struct target *target, struct err *err)
 {
 	char free[UNITS_TEXT_MAX], reserve[UNITS_TEXT_MAX], block[UNITS_TEXT_MAX];
@@ -112,7 +164,7 @@ static int no_space(const struct test *test, const struct target *target, struct
 int geometry_fit(struct geometry *g, const struct test *test, const struct target *target,
                  const struct host *host, struct err *err)
 {
-	uint64_t space;
+	uint64_t space, before;
 	char asked[UNITS_TEXT_MAX], used[UNITS_TEXT_MAX], left[UNITS_TEXT_MAX];
 
 	*g = (struct geometry){
@@ -123,13 +175,17 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	        .files = test->file_per_job ? (unsigned)test->numjobs : 1,
 	};
 	g->size = g->size_asked;
+	note_working_set(g, test, target);
+	if (fit_file_limit(g, test, target, err))
+		return -1;
+	before = g->size;
 	space = target_budget(target);
 	if (sum(g, test) > space) {
 		shrink(g, test, space);
-		snprintf(
-		        g->size_note, sizeof(g->size_note),
+		add_size_note(
+		        g,
 		        "size shrunk from %s to %s: the volume can take %s for the files of a test",
-		        units_format_size(g->size_asked, asked), units_format_size(g->size, used),
+		        units_format_size(before, asked), units_format_size(g->size, used),
 		        units_format_size(space, left));
 	}
 	if (g->size < test->bs)

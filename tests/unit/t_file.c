@@ -277,6 +277,33 @@ static void test_holes(void **state)
 	close(pipe_fds[1]);
 }
 
+static void test_the_span_of_holes(void **state)
+{
+	struct file file = open_own(DIRECT_FALSE, BLOCK);
+	uint64_t from, to;
+	char block[BLOCK];
+
+	(void)state;
+	memset(block, 1, sizeof(block));
+	for (uint64_t i = 0; i < 64; i += i == 7 || i == 31 ? 8 : 1)
+		assert_int_equal(pwrite(file.fd, block, BLOCK, (off_t)(i * BLOCK)), BLOCK);
+	assert_int_equal(fsync(file.fd), 0);
+	assert_true(file_find_holes(file.fd, 0, 64 * BLOCK, &from, &to));
+	assert_int_equal(from, 8 * BLOCK);
+	assert_int_equal(to, 39 * BLOCK);
+	assert_true(file_find_holes(file.fd, 16 * BLOCK, 48 * BLOCK, &from, &to));
+	assert_int_equal(from, 32 * BLOCK);
+	assert_true(file_find_holes(file.fd, 40 * BLOCK, 60 * BLOCK, &from, &to));
+	assert_int_equal(from, 64 * BLOCK);
+	assert_int_equal(to, 100 * BLOCK);
+	assert_false(file_find_holes(file.fd, 40 * BLOCK, 24 * BLOCK, &from, &to));
+
+	assert_false(file_reads_zero(file.fd, 0, BLOCK));
+	assert_true(file_reads_zero(file.fd, 8 * BLOCK, BLOCK));
+	assert_true(file_reads_zero(file.fd, 64 * BLOCK, BLOCK));
+	file_close(&file);
+}
+
 /* Allocated is not written. */
 static void test_unwritten(void **state)
 {
@@ -326,8 +353,8 @@ int main(void)
 	        IN_DIR(test_unsuited_block), IN_DIR(test_refused_at_first_request),
 	        IN_DIR(test_sync_flags),     IN_DIR(test_no_links),
 	        IN_DIR(test_existing),       IN_DIR(test_odd_kinds),
-	        IN_DIR(test_holes),          IN_DIR(test_unwritten),
-	        IN_DIR(test_drop_cache),
+	        IN_DIR(test_holes),          IN_DIR(test_the_span_of_holes),
+	        IN_DIR(test_unwritten),      IN_DIR(test_drop_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

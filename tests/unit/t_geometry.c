@@ -139,6 +139,49 @@ static void test_a_percentage_and_a_multiple_of_memory(void **state)
 }
 
 /* Writes hold spare buffers beside those of their depth; threads hold stacks and statistics. */
+static void test_a_share_of_no_capacity_is_a_working_set(void **state)
+{
+	struct geometry g;
+
+	(void)state;
+	test.size = (struct plan_size){.unit = SIZE_PERCENT_FREE, .value = 50};
+	target.is_unbounded = true;
+	g = fitted();
+	assert_int_equal(g.size, 1 * GIB);
+	assert_int_equal(g.size_asked, 1 * GIB);
+	assert_non_null(strstr(g.size_note, "size 50% of the free space taken as 1GiB"));
+	test.size = (struct plan_size){.unit = SIZE_BYTES, .value = 3 * GIB};
+	assert_int_equal(fitted().size, 3 * GIB);
+	assert_string_equal(fitted().size_note, "");
+}
+
+static void test_a_file_is_no_larger_than_it_can_be(void **state)
+{
+	struct geometry g;
+	struct err err;
+
+	(void)state;
+	target.file_bytes_max = 256 * MIB;
+	target.file_limit = "RLIMIT_FSIZE";
+	g = fitted();
+	assert_int_equal(g.size, 256 * MIB);
+	assert_int_equal(g.file_bytes, 256 * MIB);
+	assert_string_equal(g.size_note, "size shrunk from 1GiB to 256MiB: a file can have 256MiB "
+	                                 "at most here (RLIMIT_FSIZE)");
+	test.numjobs = 4;
+	test.file_per_job = true;
+	assert_int_equal(fitted().size, 256 * MIB);
+	/* Jobs that share a file share its limit. */
+	test.file_per_job = false;
+	test.offset_increment = 1 * GIB;
+	g = fitted();
+	assert_int_equal(g.size, 64 * MIB);
+	assert_int_equal(g.increment, 64 * MIB);
+	target.file_bytes_max = 1;
+	assert_int_equal(geometry_fit(&g, &test, &target, &host, &err), -1);
+	assert_non_null(strstr(err.text, "a file can have 1B at most here (RLIMIT_FSIZE)"));
+}
+
 static void test_depth_is_what_half_of_the_memory_holds(void **state)
 {
 	struct geometry g;
@@ -193,6 +236,8 @@ int main(void)
 	        cmocka_unit_test_setup(test_regions_shrink_by_one_factor, set_up),
 	        cmocka_unit_test_setup(test_nothing_fits, set_up),
 	        cmocka_unit_test_setup(test_a_percentage_and_a_multiple_of_memory, set_up),
+	        cmocka_unit_test_setup(test_a_share_of_no_capacity_is_a_working_set, set_up),
+	        cmocka_unit_test_setup(test_a_file_is_no_larger_than_it_can_be, set_up),
 	        cmocka_unit_test_setup(test_depth_is_what_half_of_the_memory_holds, set_up),
 	        cmocka_unit_test_setup(test_an_existing_file_is_as_large_as_it_is, set_up),
 	};

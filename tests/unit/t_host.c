@@ -274,6 +274,34 @@ static void test_mount_none(void **state)
 	fclose(file);
 }
 
+static void test_object_stores(void **state)
+{
+	struct mount mount = {.fs = "fuse.s3fs", .source = "s3fs"};
+
+	(void)state;
+	assert_true(mount_is_object_store(&mount));
+	mount = (struct mount){.fs = "fuse", .source = "mountpoint-s3"};
+	assert_true(mount_is_object_store(&mount));
+	mount = (struct mount){.fs = "fuse.blobfuse2", .source = "whatever"};
+	assert_true(mount_is_object_store(&mount));
+	mount = (struct mount){.fs = "fuse.sshfs", .source = "s3fs"};
+	assert_false(mount_is_object_store(&mount));
+	mount = (struct mount){.fs = "ext4", .source = "s3fs"};
+	assert_false(mount_is_object_store(&mount));
+	mount = (struct mount){.fs = "fuseblk", .source = "/dev/sda1"};
+	assert_false(mount_is_object_store(&mount));
+}
+
+static void test_file_limits(void **state)
+{
+	struct mount mount = {.fs = "vfat"};
+
+	(void)state;
+	assert_true(mount_file_bytes_max(&mount) == 4294967295);
+	mount = (struct mount){.fs = "exfat"};
+	assert_int_equal(mount_file_bytes_max(&mount), 0);
+}
+
 static void test_node_local(void **state)
 {
 	struct mount mount = find("/scratch/a", 253, 0);
@@ -335,7 +363,8 @@ int main(void)
 	        IN_DIR(test_v1_unlimited),           IN_DIR(test_odd_groups),
 	        cmocka_unit_test(test_environment),  cmocka_unit_test(test_this_machine),
 	        cmocka_unit_test(test_mount_lookup), cmocka_unit_test(test_mount_device_decides),
-	        cmocka_unit_test(test_mount_none),   cmocka_unit_test(test_node_local),
+	        cmocka_unit_test(test_mount_none),   cmocka_unit_test(test_object_stores),
+	        cmocka_unit_test(test_file_limits),  cmocka_unit_test(test_node_local),
 	        cmocka_unit_test(test_real_mounts),  cmocka_unit_test(test_queue_of_no_device),
 	};
 
