@@ -9,16 +9,21 @@
  *
  *	OP ACTION [ARG] [every=N] [after=N] [count=N] [off=A-B] [direct=0|1]
  *
- * OP      read write fsync fdatasync open create unlink mkdir truncate statfs any
+ * OP      read write fsync fdatasync open create unlink mkdir truncate statfs getattr flush any
  * ACTION  delay MS      wait, then do it (later rules still apply)
  *         err NAME      fail with this error (EIO, ENOSPC, EINVAL, EAGAIN, ...)
  *         late NAME     do it, then fail all the same
  *         short BYTES   move that much at most
  *         flip BYTE     change the lowest bit of this byte of the file in what a read gives
  *         misdirect N   read or write N bytes further on
+ *         bucket IOPS   a token bucket that is empty: so many a second from here on
+ *                       (after=N: the burst before)
+ *         space BYTES   of statfs: this capacity, all of it free; 0: none stated
  *         hang          wait until the rule is gone; EINTR when the caller is killed
  *         wedge         wait until the rule is gone, deaf to everything
  *         lost          acknowledge a write without doing it
+ *         cached        a read of what was read or written before comes from memory: no
+ *                       other rule applies to it, and it is logged as "cached"
  * every=N every Nth match; after=N not the first N; count=N at most N times;
  * off=A-B requests that touch bytes A to B; direct= only files opened (not) O_DIRECT.
  *
@@ -54,6 +59,9 @@
 
 #define RULES_MAX 64
 #define POLL_NS   (10 * 1000 * 1000)
+/* What `cached` remembers, by offset in whatever file. */
+#define MEMORY_BLOCK  4096
+#define MEMORY_BLOCKS (1 << 20)
 
 /* Those before hang have an argument. */
 enum action {
@@ -63,9 +71,12 @@ enum action {
 	ACT_SHORT,
 	ACT_FLIP,
 	ACT_MISDIRECT,
+	ACT_BUCKET,
+	ACT_SPACE,
 	ACT_HANG,
 	ACT_WEDGE,
 	ACT_LOST,
+	ACT_CACHED,
 	ACTIONS
 };
 
@@ -77,19 +88,23 @@ struct rule {
 	uint64_t off_from, off_to;
 	int direct; /* -1: either */
 	uint64_t seen, done;
+	uint64_t free_ns; /* of a bucket: when its next token comes */
 };
 
-static const char *const action_names[ACTIONS] = {"delay",     "err",  "late",  "short", "flip",
-                                                  "misdirect", "hang", "wedge", "lost"};
+static const char *const action_names[ACTIONS] = {"delay", "err",       "late",   "short",
+                                                  "flip",  "misdirect", "bucket", "space",
+                                                  "hang",  "wedge",     "lost",   "cached"};
 
 static const struct {
 	const char *name;
 	int value;
 } error_names[] = {
-        {"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EINVAL", EINVAL},   {"EAGAIN", EAGAIN},
-        {"EINTR", EINTR},   {"EACCES", EACCES}, {"EPERM", EPERM},     {"EROFS", EROFS},
-        {"ENOSYS", ENOSYS}, {"EDQUOT", EDQUOT}, {"ESTALE", ESTALE},   {"EOPNOTSUPP", EOPNOTSUPP},
+        {"EIO", EIO},       {"ENOSPC", ENOSPC}, {"EINVAL", EINVAL},
+        {"EAGAIN", EAGAIN}, {"EINTR", EINTR},   {"EACCES", EACCES},
+        {"EPERM", EPERM},   {"EROFS", EROFS},   {"ENOSYS", ENOSYS},
+        {"EDQUOT", EDQUOT}, {"ESTALE", ESTALE}, {"EOPNOTSUPP", EOPNOTSUPP},
         {"EFBIG", EFBIG},   {"ENODEV", ENODEV}, {"ENOTSUP", ENOTSUP},
+        {"ENXIO", ENXIO},   {"EMFILE", EMFILE}, {"ETIMEDOUT", ETIMEDOUT},
 };
 
 static struct {
@@ -102,6 +117,7 @@ static struct {
 	unsigned n_rules;
 	struct stat rules_stat;
 	uint64_t generation; /* counts readings of the rules */
+	bool memory[MEMORY_BLOCKS];
 } fs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* What the rules make of one request. */
@@ -112,7 +128,9 @@ struct fate {
 	uint64_t short_bytes; /* UINT64_MAX: all */
 	uint64_t flip;        /* UINT64_MAX: nothing */
 	uint64_t misdirect;
-	bool hang, wedge, lost;
+	uint64_t until_ns; /* wait until then */
+	uint64_t space;    /* UINT64_MAX: as it is */
+	bool hang, wedge, lost, cached;
 	uint64_t generation;
 };
 
@@ -241,7 +259,18 @@ static bool rule_matches(struct rule *rule, const char *op, uint64_t off, uint64
 	return true;
 }
 
-static void fate_add(struct fate *fate, const struct rule *rule)
+/* Take a token, which may lie in the future. */
+static uint64_t take_token(struct rule *rule)
+{
+	uint64_t now = now_ns();
+
+	if (rule->free_ns < now)
+		rule->free_ns = now;
+	rule->free_ns += 1000000000 / (rule->arg ? rule->arg : 1);
+	return rule->free_ns;
+}
+
+static void fate_add(struct fate *fate, struct rule *rule)
 {
 	switch (rule->action) {
 	case ACT_DELAY:
@@ -262,6 +291,12 @@ static void fate_add(struct fate *fate, const struct rule *rule)
 	case ACT_MISDIRECT:
 		fate->misdirect = rule->arg;
 		break;
+	case ACT_BUCKET:
+		fate->until_ns = take_token(rule);
+		break;
+	case ACT_SPACE:
+		fate->space = rule->arg;
+		break;
 	case ACT_HANG:
 		fate->hang = true;
 		break;
@@ -271,6 +306,7 @@ static void fate_add(struct fate *fate, const struct rule *rule)
 	case ACT_LOST:
 		fate->lost = true;
 		break;
+	case ACT_CACHED:
 	case ACTIONS:
 		break;
 	}
@@ -287,20 +323,52 @@ static bool rules_changed_since(uint64_t generation)
 	return changed;
 }
 
+/* Whether memory holds all of it; from now on it does. Under the lock. */
+static bool remember(uint64_t off, uint64_t size)
+{
+	bool all = true;
+
+	for (uint64_t b = off / MEMORY_BLOCK; b <= (off + size - 1) / MEMORY_BLOCK; b++) {
+		if (b >= MEMORY_BLOCKS)
+			return false;
+		all &= fs.memory[b];
+		fs.memory[b] = true;
+	}
+	return all;
+}
+
+/* Whether a rule has this request answered from memory. Under the lock. */
+static bool from_memory(const char *op, uint64_t off, uint64_t size, bool direct)
+{
+	bool read = strcmp(op, "read") == 0;
+
+	if (!size || (!read && strcmp(op, "write") != 0))
+		return false;
+	for (unsigned i = 0; i < fs.n_rules; i++)
+		if (fs.rules[i].action == ACT_CACHED &&
+		    rule_matches(&fs.rules[i], "read", off, size, direct))
+			return remember(off, size) && read;
+	return false;
+}
+
 /* Decide, and wait as told. */
 static void fate_of(struct fate *fate, const char *op, uint64_t off, uint64_t size, bool direct)
 {
 	memset(fate, 0, sizeof(*fate));
-	fate->short_bytes = fate->flip = UINT64_MAX;
+	fate->short_bytes = fate->flip = fate->space = UINT64_MAX;
 	fate->start_ns = now_ns();
 	pthread_mutex_lock(&fs.lock);
 	rules_refresh();
 	fate->generation = fs.generation;
-	for (unsigned i = 0; i < fs.n_rules; i++)
-		if (rule_matches(&fs.rules[i], op, off, size, direct))
+	fate->cached = from_memory(op, off, size, direct);
+	for (unsigned i = 0; i < fs.n_rules && !fate->cached; i++)
+		if (fs.rules[i].action != ACT_CACHED &&
+		    rule_matches(&fs.rules[i], op, off, size, direct))
 			fate_add(fate, &fs.rules[i]);
 	pthread_mutex_unlock(&fs.lock);
 	sleep_ns(fate->delay_ms * 1000000);
+	if (fate->until_ns > now_ns())
+		sleep_ns(fate->until_ns - now_ns());
 	while ((fate->hang || fate->wedge) && !rules_changed_since(fate->generation)) {
 		if (fate->hang && fuse_interrupted()) {
 			fate->err = EINTR;
@@ -321,6 +389,8 @@ static int finish(const struct fate *fate, const char *op, uint64_t off, uint64_
 		res = -fate->err;
 	else if (fate->late)
 		res = -fate->late;
+	if (fate->cached)
+		op = "cached";
 	length = snprintf(line, sizeof(line),
 	                  "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %d %s\n", op, off,
 	                  size, fate->start_ns, now_ns(), res, direct, path);
@@ -368,9 +438,15 @@ static void *fs_init(struct fuse_conn_info *conn, struct fuse_config *config)
 
 static int fs_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
+	struct fate fate;
+	int res;
+
+	fate_of(&fate, "getattr", 0, 1, false);
 	if (fi)
-		return result(fstat(handle(fi)->fd, st));
-	return result(fstatat(fs.backing_fd, relative(path), st, AT_SYMLINK_NOFOLLOW));
+		res = result(fstat(handle(fi)->fd, st));
+	else
+		res = result(fstatat(fs.backing_fd, relative(path), st, AT_SYMLINK_NOFOLLOW));
+	return finish(&fate, "getattr", 0, 0, false, path ? path : handle(fi)->path, res);
 }
 
 static struct handle *handle_new(int fd, bool direct, const char *path)
@@ -591,6 +667,15 @@ static int fs_fsync(const char *path, int datasync, struct fuse_file_info *fi)
 	return finish(&fate, op, 0, 0, handle(fi)->direct, handle(fi)->path, 0);
 }
 
+static int fs_flush(const char *path, struct fuse_file_info *fi)
+{
+	struct fate fate;
+
+	(void)path;
+	fate_of(&fate, "flush", 0, 1, handle(fi)->direct);
+	return finish(&fate, "flush", 0, 0, handle(fi)->direct, handle(fi)->path, 0);
+}
+
 static int fs_fallocate(const char *path, int mode, off_t off, off_t size,
                         struct fuse_file_info *fi)
 {
@@ -614,6 +699,8 @@ static int fs_statfs(const char *path, struct statvfs *st)
 	fate_of(&fate, "statfs", 0, 1, false);
 	if (!fate.err)
 		res = result(fstatvfs(fs.backing_fd, st));
+	if (fate.space != UINT64_MAX)
+		st->f_blocks = st->f_bfree = st->f_bavail = fate.space / st->f_frsize;
 	return finish(&fate, "statfs", 0, 0, false, path, res);
 }
 
@@ -636,6 +723,7 @@ static const struct fuse_operations operations = {
         .release = fs_release,
         .read = fs_read,
         .write = fs_write,
+        .flush = fs_flush,
         .fsync = fs_fsync,
         .fallocate = fs_fallocate,
         .lseek = fs_lseek,

@@ -262,3 +262,220 @@ hung_for_good() { # ENGINE
 @test "requests that never come back: it ends all the same, psync" {
 	hung_for_good psync direct_io
 }
+
+# --- errors in the middle, by every engine ---
+
+@test "ENOSPC, EDQUOT, EFBIG, EROFS, EIO, ESTALE in the middle of writes, by every engine" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		loops: 1
+		tests:
+		  - {name: read-latency, rw: randread, bs: 8KiB, size: 1MiB}
+		  - {name: io_uring, rw: write, bs: 64KiB, iodepth: 4, layout: none, ioengine: io_uring}
+		  - {name: libaio, rw: write, bs: 64KiB, iodepth: 4, layout: none, ioengine: libaio}
+		  - {name: psync, rw: write, bs: 64KiB, iodepth: 4, layout: none, ioengine: psync}
+	END
+	for error in ENOSPC:3 EDQUOT:3 EFBIG:3 EROFS:3 EIO:1 ESTALE:1; do
+		rules "write err ${error%:*} off=2097152-4194303"
+		pvcbench run "$T/plan.yaml" --out "$T/result.json"
+		exits "${error#*:}"
+		holds '.tests[0] | .status == "ok" and .read.ios == 128'
+		holds "all(.tests[1:][]; .status == \"failed\" and .errors.${error%:*} >= 1)"
+		says "errors: psync: .*${error%:*}"
+		dbench_block
+		empty "$mnt"
+	done
+}
+
+# --- the layout ---
+
+@test "a hole that the layout left is found and filled again" {
+	faultfs
+	rules "write lost off=2097152-3145727 count=1"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		tests: [{name: t, rw: read, bs: 64KiB, loops: 1}]
+	END
+	measure
+	says "concession: the layout left holes within .* written again"
+	holds '.tests[0] | .status == "ok" and .read.ios == 128 and .layout_bytes > 8388608'
+	pvcbench run "$T/plan.yaml" --set strict=true
+}
+
+@test "a volume that loses what is laid out fails the test, in words" {
+	faultfs
+	rules "write lost off=2097152-3145727"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		tests: [{name: t, rw: read, bs: 64KiB, loops: 1}]
+	END
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 1
+	holds '.tests[0] | .status == "failed" and (.read.ios // 0) == 0'
+	says "a hole at offset 20[0-9]+ .*loses writes"
+	empty "$mnt"
+}
+
+@test "layout_time: the file is what was laid out, also in later tests" {
+	faultfs
+	rules "write delay 60"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 1GiB
+		layout_time: 1s
+		ramp_time: 0
+		runtime: 100ms
+		tests:
+		  - {name: first, rw: randread}
+		  - {name: second, rw: randread}
+		  - {name: four, rw: randread, numjobs: 4, file_per_job: true, size: 256MiB}
+	END
+	measure
+	holds 'all(.tests[]; .status == "ok" and .size < .size_asked)'
+	holds 'all(.tests[]; [.concessions[] | select(test("layout_time was over"))] != [])'
+	holds '.tests[0] | .layout_ns < 20e9 and .layout_bytes >= .size'
+	holds '.tests[1] | .size == '"$(get '.tests[0].size')"' and .layout_bytes == 0'
+	holds '.tests[2].size * 4 <= .tests[0].size'
+	says "layout  *[0-9.]*MiB written in .* \\(first\\)"
+}
+
+@test "a layout that the volume does not answer: the test fails after answer_time" {
+	faultfs
+	rules "write hang after=20"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 16MiB
+		answer_time: 2s
+		runtime: 100ms
+		tests: [{name: t, rw: randread}]
+	END
+	LIMIT=40
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 1
+	says "layout .*the volume does not answer: no request came back"
+	dbench_block
+}
+
+@test "a test by amount that the volume does not answer fails after answer_time" {
+	LIMIT=40
+	faulty "rw: randread, loops: 1, answer_time: 2s" "read hang after=1500"
+	exits 1
+	holds '.tests[0] | .status == "ok" and .read.ios == 1024'
+	holds '.tests[1] | .status == "failed" and .read.ios > 100'
+	says "no request came back"
+}
+
+@test "a file size limit that nobody knew is met in the layout: the file is smaller, and it says so" {
+	faultfs
+	rules "write err EFBIG off=4194304-99999999"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		tests: [{name: t, rw: read, bs: 64KiB, loops: 1}]
+	END
+	measure
+	holds '.tests[0] | .size == 4194304 and .read.ios == 64'
+	says "concession: size shrunk from 8MiB to 4MiB: the volume takes no larger file"
+	pvcbench run "$T/plan.yaml" --set strict=true
+	exits 3
+	says "strict"
+	empty "$mnt"
+}
+
+# --- a volume that answers nothing, not even before the first request ---
+
+# A good test, then one on a volume under these rules, then a good one again.
+unanswered() { # HOW RULE...: how the volume is mounted, as in faultfs.c
+	mkdir "$T/good"
+	faultfs fuse "$1"
+	plan <<-END
+		version: 1
+		size: 8MiB
+		ramp_time: 0
+		runtime: 200ms
+		target: $T/good
+		answer_time: 2s
+		tests:
+		  - {name: read-latency, rw: randread, bs: 8KiB, loops: 1}
+		  - {name: hung, target: $mnt, rw: randread, ioengine: psync}
+		  - {name: again, target: $mnt, rw: randread}
+		  - {name: later, rw: randread}
+	END
+	rules "${@:2}"
+	LIMIT=40
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 1
+	holds '.tests[0] | .status == "ok" and .read.ios == 1024'
+	holds '.tests[1].status == "failed"'
+	holds '.tests[3] | .status == "ok" and .read.ios > 0'
+	dbench_block
+	valid "$T/result.json"
+	empty "$T/good"
+}
+
+@test "mkdir is not answered: the test fails, those elsewhere go on" {
+	unanswered "" "mkdir hang"
+	says "FAILED.*the volume does not answer: no reply to mkdir in 2s"
+	holds '.tests[2].error | test("a call of the test .hung. still waits")'
+	says "'$mnt/pvcbench-.* was not removed"
+}
+
+@test "the first request is not answered: the test fails, those elsewhere go on" {
+	unanswered direct_io "write hang"
+	says "the volume does not answer: no reply to a (first|trial) request in 2s"
+}
+
+@test "close is not answered: what was measured counts" {
+	unanswered "" "flush hang"
+	says "the volume does not answer: no reply to close in 2s"
+	holds '.tests[1].read.ios > 0'
+}
+
+@test "statfs is not answered: exit 3" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		answer_time: 2s
+		tests: [{name: t, rw: randread}]
+	END
+	rules "statfs hang"
+	LIMIT=30
+	pvcbench run "$T/plan.yaml"
+	exits 3
+	says "the volume does not answer within answer_time .*'$mnt'"
+}
+
+@test "a volume that is away for a while: it says so, waits, and goes on" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		runtime: 200ms
+		ramp_time: 0
+		tests: [{name: t, rw: randread}]
+	END
+	rules "mkdir hang"
+	start run "$T/plan.yaml" --out "$T/result.json"
+	await 20 grep -q "waiting for the volume since [0-9]*s (mkdir)" "$T/out"
+	rules
+	ends 20
+	exits 0
+	holds '.tests[0] | .status == "ok" and .read.ios > 0'
+	empty "$mnt"
+}

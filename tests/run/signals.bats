@@ -202,3 +202,70 @@ laid_out() { # BYTES: written so far
 	ends 25
 	exits 143
 }
+
+# --- a volume that does not answer ---
+
+terminated() { # REGEX: in the termination message, soon after SIGTERM
+	kill -TERM "$pid"
+	ends 10
+	exits 143
+	grep -Eq -- "$1" "$T/termination"
+}
+
+@test "SIGTERM while stat waits for the volume, before the first test" {
+	export PVCBENCH_TERMINATION_LOG=$T/termination
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		tests: [{name: t, rw: randread}]
+	END
+	rules "getattr hang" "statfs hang"
+	start run "$T/plan.yaml"
+	await 20 grep -q "waiting for the volume since [0-9]*s (stat.*'$mnt')" "$T/out"
+	terminated "interrupted while waiting for the volume .*'$mnt'"
+	says "interrupted while waiting"
+}
+
+@test "SIGTERM while mkdir waits for the volume: what was measured is printed" {
+	export PVCBENCH_TERMINATION_LOG=$T/termination
+	mkdir "$T/good"
+	faultfs
+	plan <<-END
+		version: 1
+		size: 8MiB
+		ramp_time: 0
+		runtime: 200ms
+		tests:
+		  - {name: read-latency, target: $T/good, rw: randread, bs: 8KiB, loops: 1}
+		  - {name: hung, target: $mnt, rw: randread}
+	END
+	rules "mkdir hang"
+	start run "$T/plan.yaml" --out "$T/result.json"
+	await 20 grep -q "hung: waiting for the volume since [0-9]*s (mkdir)" "$T/out"
+	terminated "read-latency"
+	holds '.interrupted and .tests[0].read.ios == 1024 and .tests[1].status == "interrupted"'
+	says "'$mnt/pvcbench-.* was not removed"
+	dbench_block
+	empty "$T/good"
+}
+
+@test "a call that the kernel does not give back: the log says so before the end" {
+	export PVCBENCH_TERMINATION_LOG=$T/termination
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		tests: [{name: t, rw: randread}]
+	END
+	rules "mkdir wedge"
+	start run "$T/plan.yaml"
+	await 20 grep -q "waiting for the volume" "$T/out"
+	kill -TERM "$pid"
+	await 10 grep -q "the kernel holds 1 thread" "$T/err"
+	grep -q "t" "$T/termination"
+	rules
+	ends 10
+	exits 143
+}
