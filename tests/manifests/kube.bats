@@ -42,6 +42,52 @@ calls() {
 	[[ $output == *export.yaml*'make push'* ]]
 }
 
+# A claim of a class, one of the default class, one bound by name, and a class of our own.
+claims() {
+	cat <<-'END'
+		kind: StorageClass
+		metadata:
+		  name: pvcbench-own
+		---
+		kind: PersistentVolume
+		spec:
+		  storageClassName: csi-static
+		---
+		kind: PersistentVolumeClaim
+		spec:
+		  storageClassName: csi-static
+		  volumeName: pvcbench-x
+		---
+		kind: PersistentVolumeClaim
+		spec:
+		  storageClassName: pvcbench-own
+		---
+		kind: PersistentVolumeClaim
+		spec:
+		  resources: {}
+		---
+		kind: Job
+		        volumeClaimTemplate:
+		            storageClassName: csi-disk
+		---
+		kind: Job
+		spec: {}
+	END
+}
+
+@test "up tells which storage classes the cluster lacks" {
+	claims >"$CLUSTER/rendered"
+	echo 'standard ' >"$CLUSTER/storageclasses"
+	run -0 manifests/kube up
+	[[ $output == *'has no storage class csi-disk, default, so'*'it has standard.'* ]]
+	printf 'csi-disk \nstandard true\n' >"$CLUSTER/storageclasses"
+	run -0 manifests/kube up
+	[[ $output != *'no storage class'* ]]
+	echo 'standard true' >"$CLUSTER/storageclasses"
+	run -0 manifests/kube rerun
+	[[ $output == *'has no storage class csi-disk, so'*'it has standard (default).'* ]]
+}
+
 @test "a rendering that fails applies nothing" {
 	touch "$CLUSTER/fail-kustomize"
 	run -1 manifests/kube up
@@ -94,6 +140,46 @@ calls() {
 	echo 'MountVolume.SetUp failed: timed out' >"$CLUSTER/events-pod-1"
 	run -0 manifests/kube logs sfs
 	[[ $output == *'waits: ContainerCreating MountVolume.SetUp failed'* ]]
+}
+
+@test "logs of a claim without a volume has what is said of the claim" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Pending|unbound immediate PersistentVolumeClaims ' \
+		'pod-1|Succeeded|' >"$CLUSTER/pod-of-pvcbench-sfs"
+	echo Pending >"$CLUSTER/phase-of-pvcbench-sfs"
+	echo 'unbound immediate PersistentVolumeClaims' >"$CLUSTER/events-pod-1"
+	echo 'storageclass "csi-nas" not found' >"$CLUSTER/events-pvcbench-sfs"
+	run -0 manifests/kube logs sfs
+	[[ $output == *'Claims claim pvcbench-sfs: storageclass "csi-nas" not found'* ]]
+}
+
+@test "logs of a Job that may have no pod says why" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' '' '' 'pod-1|Succeeded|' >"$CLUSTER/pod-of-pvcbench-sfs"
+	echo 'pods "pvcbench-sfs-x" is forbidden: exceeded quota' >"$CLUSTER/events-pvcbench-sfs"
+	run -0 manifests/kube logs sfs
+	[[ $output == *'pvcbench-sfs waits: pods "pvcbench-sfs-x" is forbidden: exceeded quota'* ]]
+}
+
+@test "logs of a pod that ends a moment after its log has the log once" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Running|' 'pod-1|Running|' 'pod-1|Succeeded|' \
+		>"$CLUSTER/pod-of-pvcbench-sfs"
+	echo 'the log' >"$CLUSTER/logs-pod-1"
+	run -0 manifests/kube logs sfs
+	[[ $(grep -cx 'the log' <<<"$output") == 1 && $output != *'its last lines again'* ]]
+}
+
+@test "logs of a pod that is gone goes on with the other Jobs" {
+	printf '%s\n' pvcbench-sfs pvcbench-evs-ultra >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Running|' '' >"$CLUSTER/pod-of-pvcbench-sfs"
+	touch "$CLUSTER/end-of-pod-1"
+	echo 'Failed DeadlineExceeded Job was active longer' >"$CLUSTER/end-of-pvcbench-sfs"
+	echo 'pod-2|Succeeded|' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
+	echo 'Succeeded, exit code 0' >"$CLUSTER/end-of-pod-2"
+	run -0 manifests/kube logs
+	[[ $output == *'==> pvcbench-sfs: Failed DeadlineExceeded Job was active longer'* ]]
+	[[ $output == *'==> pvcbench-evs-ultra: Succeeded, exit code 0'* ]]
 }
 
 @test "logs of a Job that ended without a pod says how" {
