@@ -234,11 +234,12 @@ static int cut_short(struct block *b, uint64_t read, uint64_t bytes, struct err 
 
 static int read_back_file(struct block *b, unsigned i, struct err *err)
 {
-	const struct geometry *g = &b->geometry;
 	struct load_job job = {
 	        .fd = b->files[i].fd,
 	        .file = i,
-	        .pattern = {.bytes = g->file_bytes, .short_tail = true, .read_percent = 100},
+	        .pattern = {.bytes = verify_written_end(b->verify, i),
+	                    .short_tail = true,
+	                    .read_percent = 100},
 	};
 	uint64_t block = block_layout_bytes(b, BLOCK_LAYOUT_BYTES), bytes, read;
 	struct load_params params = {
@@ -253,6 +254,8 @@ static int read_back_file(struct block *b, unsigned i, struct err *err)
 	};
 	struct load_outcome outcome;
 
+	if (!job.pattern.bytes)
+		return 0;
 	job.pattern.block_bytes = (uint32_t)min_u64(block, job.pattern.bytes);
 	params.requests =
 	        (job.pattern.bytes + job.pattern.block_bytes - 1) / job.pattern.block_bytes;

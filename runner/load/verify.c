@@ -394,6 +394,18 @@ bool verify_wrote(struct verify *v, unsigned file, uint64_t offset, uint64_t byt
 	return wrote;
 }
 
+uint64_t verify_written_end(struct verify *v, unsigned file)
+{
+	const struct file *f = &v->files[file];
+	uint64_t n = f->n;
+
+	pthread_mutex_lock(&v->lock);
+	while (n && f->blocks[n - 1].newest <= v->begin)
+		n--;
+	pthread_mutex_unlock(&v->lock);
+	return n * v->unit;
+}
+
 bool verify_is_broken(struct verify *v)
 {
 	return v->ledger && ledger_is_broken(v->ledger);

@@ -80,6 +80,9 @@ void verify_done(struct verify *verify, enum io_op op, const struct verify_data 
 /* Whether the test wrote there. */
 bool verify_wrote(struct verify *verify, unsigned file, uint64_t offset, uint64_t bytes);
 
+/* Where the last block that the test wrote ends; 0: it wrote none. */
+uint64_t verify_written_end(struct verify *verify, unsigned file);
+
 /* Whether the ledger can no longer be kept. */
 bool verify_is_broken(struct verify *verify);
 

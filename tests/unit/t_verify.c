@@ -301,6 +301,9 @@ static void test_only_what_the_test_wrote(void **state)
 	assert_true(verify_wrote(verify, 0, 5 * UNIT, UNIT));
 	assert_true(verify_wrote(verify, 0, 0, 6 * UNIT));
 	assert_false(verify_wrote(verify, 0, 6 * UNIT, sizeof(disk)));
+	assert_int_equal(verify_written_end(verify, 0), 6 * UNIT);
+	verify_begin(verify, false);
+	assert_int_equal(verify_written_end(verify, 0), 0);
 }
 
 /* ---- whole loads, on a disk in memory ---- */
