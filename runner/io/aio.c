@@ -118,12 +118,12 @@ static long submit_transfers(struct aio *aio, struct io *const *ios, unsigned n)
 	return taken;
 }
 
-/* How many transfers ios starts with. */
+/* How many transfers ios starts with, at most a batch. */
 static unsigned leading_transfers(struct io *const *ios, unsigned n)
 {
 	unsigned i = 0;
 
-	while (i < n && is_transfer(ios[i]))
+	while (i < n && i < ENGINE_BATCH && is_transfer(ios[i]))
 		i++;
 	return i;
 }

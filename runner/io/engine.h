@@ -14,6 +14,12 @@
 enum io_op { IO_READ, IO_WRITE, IO_FSYNC, IO_FDATASYNC };
 
 #define ENGINE_DEPTH_MAX 4096
+/*
+ * Requests handed to the kernel in one call. From three on it holds them back from the
+ * device until it has made the whole batch ready (a plug): of 16 small ones the first
+ * waits some 40 us. Four cost a fast volume 3 to 9 % more CPU than one call for all do.
+ */
+#define ENGINE_BATCH 4
 
 /* One request. The caller owns it and keeps it unchanged until it is reaped. */
 struct io {

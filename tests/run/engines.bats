@@ -41,7 +41,7 @@ calls() { # NAME
 
 carried() { # ENGINE
 	need_strace
-	loop_fs ext4
+	[ "$mnt" ] || loop_fs ext4
 	WRAP=(strace -f -s 8 -o "$T/trace"
 		-e "trace=io_uring_enter,io_submit,pread64,preadv2,preadv,read,pwrite64")
 	reads "$1"
@@ -61,6 +61,18 @@ carried() { # ENGINE
 	carried libaio
 	within "$(calls io_submit)" $((ios / 8)) $((ios * 2))
 	same "$(calls io_uring_enter)" 0
+}
+
+# the most requests that one call gave to the kernel
+largest_call() { # NAME
+	sed -En "s/.*[ (]$1\\([^,]+, ([0-9]+),.*/\\1/p" "$T/trace" | sort -n | tail -1
+}
+
+@test "a call hands over a few requests, so that the device need not wait for all of them" {
+	carried io_uring
+	within "$(largest_call io_uring_enter)" 2 4
+	carried libaio
+	within "$(largest_call io_submit)" 2 4
 }
 
 @test "psync: pread64 carries the requests" {
