@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# What the files here share. They run the program in a virtual machine with a kernel of its
+# own, for which the scripts in GUEST_TOOLS make an image, once, in GUEST_DIR.
+#
+# A boot takes seconds, so a file has one for all its tests: `boot` in setup_file gives the
+# guest a script, which makes one situation after another with the help of inside/lib.bash
+# and keeps what comes of each. A test then looks at one of them.
+# shellcheck source=tests/run/lib.bash
+source "$BATS_TEST_DIRNAME/../run/lib.bash"
+
+guest_tools=${GUEST_TOOLS:-$repo/../shared/tools/guest}
+export GUEST_DIR=${GUEST_DIR:-/var/cache/test-guest}
+pvcbench=${PVCBENCH:-$build/pvcbench-static}
+
+need_guest() {
+	local obstacle
+	obstacle=$("$BATS_TEST_DIRNAME/needs")
+	[ -z "$obstacle" ] || skip "${obstacle#*SKIP }"
+}
+
+# The program as one file that needs no library, and the image.
+guest_ready() {
+	(
+		flock 9
+		[ -n "${PVCBENCH:-}" ] || make -s -C "$repo" "BUILD=$build" static
+		"$guest_tools/build-guest.sh"
+	) 9>"${TMPDIR:-/tmp}/pvcbench-tests.lock" >&2 3>&-
+}
+
+# guest_run SCRIPT [FILE...]: SCRIPT as root in the guest, at most $LIMIT (300) seconds; the
+# program, inside/lib.bash and the FILEs lie beside it in /in. Sets status; what it prints is
+# in $T/out, what the guest says of itself in $T/err, both in $T/log, what it leaves in /out in
+# $T/guest.
+guest_run() {
+	local file take=()
+
+	guest_ready || return
+	for file in "$pvcbench" "$BATS_TEST_DIRNAME/inside/lib.bash" "${@:2}"; do
+		take+=(-i "$file")
+	done
+	status=0
+	"$guest_tools/run-in-guest.sh" "${take[@]}" -o "$T/guest" -t "${LIMIT:-300}" "$1" \
+		>"$T/out" 2>"$T/err" </dev/null 3>&- || status=$?
+	cat "$T/out" "$T/err" >"$T/log"
+}
+
+# --- one boot for a file ---
+
+# boot SCRIPT [FILE...]: in setup_file
+boot() {
+	local T=$BATS_FILE_TMPDIR status=0
+
+	[ -z "$("$BATS_TEST_DIRNAME/needs")" ] || return 0
+	if ! guest_run "$@" || [ "$status" != 0 ]; then
+		echo "the guest's script ended with $status:"
+		tail -n 40 "$T/log"
+		return 1
+	fi
+}
+
+# Look at a situation: sets status; $T has its files, and all it printed in $T/log. The
+# status is "running" where the run did not end in the time that was given to it.
+look_at() { # SITUATION
+	need_guest
+	if [ ! -d "$BATS_FILE_TMPDIR/guest/$1" ]; then
+		tail -n 40 "$BATS_FILE_TMPDIR/log"
+		echo "the guest did not come to '$1'"
+		return 1
+	fi
+	cp -r "$BATS_FILE_TMPDIR/guest/$1/." "$T"
+	cat "$T/out" "$T/err" >"$T/log"
+	status=$(cat "$T/status")
+}
+
+# What the guest saw while the run went on.
+saw() { # WHAT
+	if ! grep -qxF -- "$1" "$T/saw"; then
+		show
+		sed 's/^/saw: /' "$T/saw"
+		echo "did not see: $1"
+		return 1
+	fi
+}
+
+# Of the good test before the bad one all is told, whatever became of that.
+first_counts() {
+	holds '.tests[0] | .status == "ok" and .read.ios == 1024'
+	grep -q '^pvcbench-result: .*"name": *"read-latency"' "$T/out"
+	grep -q '^read-latency: ' "$T/message"
+	valid "$T/result.json"
+	dbench_block
+}
