@@ -30,6 +30,33 @@ calls() {
 	[[ $output != *storageclasses/cce* ]]
 }
 
+@test "WITH adds components behind the root's own" {
+	WITH='quick more-cpu' run -0 manifests/kube up
+	[[ $(calls) == *'apply -f -' ]]
+	run -0 cat "$CLUSTER/kustomization.yaml"
+	[[ $output == *'- storageclasses/cce '*/serial\ *$'/quick\n  - manifests/components/more-cpu'* ]]
+	[[ $output == *'name: localhost/pvcbench'* ]]
+	WITH=block run -0 manifests/kube render evs-ultra
+	run -0 cat "$CLUSTER/kustomization.yaml"
+	[[ $output == *$'resources:\n  - storageclasses/cce/evs-ultra\n'*components/block* ]]
+}
+
+@test "an unknown component is refused, and the known ones are named" {
+	WITH=qick run -1 manifests/kube up
+	[[ $output == *"no component 'qick'"*quick* && ! -e $CLUSTER/calls ]]
+}
+
+@test "what is refused is said in few words, with what to do" {
+	cat >"$CLUSTER/refusal" <<-'END'
+		The Job "pvcbench-sfs" is invalid: spec.template: Invalid value: core.PodTemplateSpec{ObjectMeta:v1.ObjectMeta{Name:""}}: field is immutable
+	END
+	run -1 manifests/kube up
+	[[ $output == *'invalid: spec.template: field is immutable'*'all else is there'*'make rerun'* ]]
+	echo 'volumeHandle: Required value' >"$CLUSTER/refusal"
+	run -1 manifests/kube up
+	[[ $output == *'Required value'*'all else is there'* && $output != *rerun* ]]
+}
+
 @test "an unknown class is refused, and the known ones are named" {
 	run -1 manifests/kube up no-such-class
 	[[ $output == *"no class 'no-such-class'"*evs-ultra* ]]
