@@ -26,7 +26,7 @@ SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 SOURCES := \
 	agenda.c attend.c audit.c \
 	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
-	body.c builtin.c dbench.c doctor.c expect.c \
+	body.c builtin.c class.c dbench.c doctor.c expect.c \
 	io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c io/psync.c io/target.c \
 	io/uring.c \
 	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_verify.c \
@@ -37,7 +37,8 @@ SOURCES := \
 	measure/hist.c measure/stats.c \
 	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
 	out/progress.c out/remark.c out/table.c out/text.c \
-	plan.c plan_check.c plan_override.c plan_scope.c plan_value.c plan_yaml.c result.c run.c \
+	plan.c plan_check.c plan_override.c plan_scope.c plan_value.c plan_yaml.c published.c \
+	result.c run.c \
 	verdict.c yaml_tree.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))

@@ -50,17 +50,11 @@ static const char *nearest_key(const char *key, bool is_top)
 
 int key_unknown(const char *key, size_t length, bool is_top, struct err *err)
 {
-	const char *nearest = nearest_key(key, is_top);
 	char text[SHOWN_MAX];
 
 	err_set(err, ERR_PLAN, "unknown key '%s' of %s", shown(key, length, text),
 	        is_top ? "the plan" : "a test");
-	if (nearest)
-		return err_append(err, " (did you mean '%s'?)", nearest);
-	err_append(err, " (known:");
-	for (size_t i = 0; i < plan_n_fields; i++)
-		err_append(err, "%s %s", i ? "," : "", plan_fields[i].name);
-	return err_append(err, ")");
+	return field_append_nearest(plan_fields, plan_n_fields, nearest_key(key, is_top), err);
 }
 
 /* ---- one value ---- */

@@ -13,8 +13,6 @@
 
 #include "plan_value.h"
 
-#define MARK "\xef\xbb\xbf"
-
 struct reader {
 	struct scope top;
 	struct overrides overrides;
@@ -177,11 +175,6 @@ static int read_plan(struct reader *reader, const char *name, const char *text, 
 
 	if (size > PLAN_FILE_MAX)
 		return err_set(err, ERR_PLAN, "%s: larger than %llu bytes", name, PLAN_FILE_MAX);
-	/* some editors put a byte order mark in front of UTF-8 */
-	if (size >= strlen(MARK) && !memcmp(text, MARK, strlen(MARK))) {
-		text += strlen(MARK);
-		size -= strlen(MARK);
-	}
 	if (tree_read(&tree, text, size, err))
 		return -1;
 	int ret = read_top(reader, &tree, err);
@@ -300,6 +293,6 @@ int plan_yaml_load(struct plan *plan, const char *name_or_path,
 	}
 	if (read_file(is_stdin ? stdin : file, &text, &size))
 		return no_such_plan(name_or_path, err);
-	return plan_yaml_read(plan, is_stdin ? "stdin" : name_or_path, text, size, overrides,
+	return plan_yaml_read(plan, is_stdin ? PLAN_STDIN : name_or_path, text, size, overrides,
 	                      n_overrides, err);
 }

@@ -17,6 +17,8 @@
 int plan_yaml_read(struct plan *plan, const char *name, const char *text, size_t size,
                    const struct plan_override *overrides, unsigned n_overrides, struct err *err);
 
+#define PLAN_STDIN "stdin" /* the name of a plan that came in there */
+
 /* The same from a built-in plan's name, or else a file's path ("-": stdin). */
 int plan_yaml_load(struct plan *plan, const char *name_or_path,
                    const struct plan_override *overrides, unsigned n_overrides, struct err *err);

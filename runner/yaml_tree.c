@@ -8,12 +8,13 @@
 #include <string.h>
 #include <yaml.h>
 
-#define DEPTH_MAX   8 /* a plan needs 4 */
+#define MARK        "\xef\xbb\xbf"
+#define DEPTH_MAX   8 /* a plan needs 4, a class 5 */
 #define ANCHORS_MAX 256
 
 static int no_memory(struct err *err)
 {
-	return err_sys(err, ERR_TEST, ENOMEM, "cannot read the plan");
+	return err_sys(err, ERR_TEST, ENOMEM, "cannot read the file");
 }
 
 /* line and column count from 0. */
@@ -93,7 +94,7 @@ static void count_event(struct census *census, const yaml_event_t *event)
 static int check_census(const struct census *census, struct err *err)
 {
 	if (census->documents > 1)
-		return err_set(err, ERR_PLAN, "a second document (a plan is one)");
+		return err_set(err, ERR_PLAN, "a second document (only one is read)");
 	if (census->depth > DEPTH_MAX)
 		return err_set(err, ERR_PLAN, "nested deeper than %d levels", DEPTH_MAX);
 	if (census->anchors > ANCHORS_MAX)
@@ -101,7 +102,7 @@ static int check_census(const struct census *census, struct err *err)
 	return 0;
 }
 
-/* From event to event, until the end or the first one that a plan may not have. */
+/* From event to event, until the end or the first one that may not be. */
 static int walk_events(yaml_parser_t *parser, const struct tree *tree, const char *text,
                        size_t size, struct err *err)
 {
@@ -125,7 +126,7 @@ static int walk_events(yaml_parser_t *parser, const struct tree *tree, const cha
 }
 
 /*
- * A first pass: one document, nested no deeper than a plan can be, with few anchors.
+ * A first pass: one document, nested no deeper than ours are, with few anchors.
  * libyaml needs quadratic time for nesting in flow style and for looking up anchors.
  */
 static int check_events(const struct tree *tree, const char *text, size_t size, struct err *err)
@@ -148,6 +149,11 @@ int tree_read(struct tree *tree, const char *text, size_t size, struct err *err)
 	tree->document = document;
 	if (!document)
 		return no_memory(err);
+	/* some editors put a byte order mark in front of UTF-8 */
+	if (size >= strlen(MARK) && !memcmp(text, MARK, strlen(MARK))) {
+		text += strlen(MARK);
+		size -= strlen(MARK);
+	}
 	if (!check_events(tree, text, size, err) && !parser_init(&parser, text, size, err)) {
 		bool loaded = yaml_parser_load(&parser, document);
 

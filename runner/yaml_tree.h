@@ -1,7 +1,7 @@
 /*
  * A YAML document as a tree of nodes that know their place. The only user of libyaml.
  *
- * What is nested deeper than a plan can be, has very many anchors or is more than one
+ * What is nested deeper than ours are, has very many anchors or is more than one
  * document is refused before the tree is built. Aliases point at nodes that are there
  * already, so they cannot blow up; whoever walks the tree bounds its depth.
  */

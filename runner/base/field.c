@@ -283,6 +283,16 @@ const char *field_nearest(const struct field *table, size_t n, const char *name)
 	return nearest;
 }
 
+int field_append_nearest(const struct field *table, size_t n, const char *nearest, struct err *err)
+{
+	if (nearest)
+		return err_append(err, " (did you mean '%s'?)", nearest);
+	err_append(err, " (known:");
+	for (size_t i = 0; i < n; i++)
+		err_append(err, "%s %s", i ? "," : "", table[i].name);
+	return err_append(err, ")");
+}
+
 char *field_allowed(const struct field *row, char *out, size_t size)
 {
 	if (row->allowed)

@@ -63,6 +63,9 @@ unsigned field_distance(const char *name, const char *known);
 /* The name nearest to the one given, or NULL where all are too far. */
 const char *field_nearest(const struct field *table, size_t n, const char *name);
 
+/* Add to an unknown name's error the name that is meant, or (NULL) all there are. Returns -1. */
+int field_append_nearest(const struct field *table, size_t n, const char *nearest, struct err *err);
+
 /* What is allowed for this row, for messages and docs: "4KiB to 1GiB", "auto, true, false". */
 char *field_allowed(const struct field *row, char *out, size_t size);
 

@@ -20,7 +20,8 @@ main    main run out kinds result plan load measure io base
 
 # What lies in the root of runner/.
 root_files='
-plan   plan plan_check plan_override plan_scope plan_value plan_yaml yaml_tree expect
+plan   plan plan_check plan_override plan_scope plan_value plan_yaml yaml_tree expect class
+plan   published
 result result verdict
 run    run audit agenda attend body doctor dbench builtin
 main   main

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The reference of the plan's keys is what the runner's table says, and the schema
-# lets all good plans pass and no bad one that a schema can tell.
+# lets all good plans pass and no bad one that a schema can tell; that of classes as well.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -29,4 +29,5 @@ done
 mapfile -t plans < <(printf '%s\n' manifests/plans/*.yaml | grep -v /kustomization.yaml)
 quiet "good and built-in plans fit the schema, bad ones do not" \
 	/usr/bin/python3 tests/plans/schema.py tests/plans/good/*.yaml "${plans[@]}"
+quiet "the shipped classes fit their schema, bad ones do not" /usr/bin/python3 tests/plans/class.py
 echo "1..$n"

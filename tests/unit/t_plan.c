@@ -509,7 +509,7 @@ static void test_override_refused(void **state)
 	refuse(TWO, SETS("bs=[4k"),
 	       "--set bs: not valid YAML: did not find expected ',' or ']' "
 	       "while parsing a flow sequence");
-	refuse(TWO, SETS("bs=4k\n---\n8k"), "--set bs: a second document (a plan is one)");
+	refuse(TWO, SETS("bs=4k\n---\n8k"), "--set bs: a second document (only one is read)");
 	refuse(TWO, SETS("repeat=[1, 2]"), "--set repeat: a list where one value is wanted");
 	refuse(TWO, SETS("rate=1M", "rate_iops=1"),
 	       "p:2:9: test 'a-4k': rate and rate_iops exclude each other");
