@@ -1,5 +1,5 @@
 /*
- * plan -> targets -> check of every test.
+ * plan -> class -> targets -> check of every test.
  */
 #include "agenda.h"
 
@@ -39,6 +39,45 @@ static int load_plan(struct plan *plan, const char *name, const struct plan_over
 	if (!name && dbench.asked)
 		return load_dbench(plan, &dbench, overrides, n_overrides, err);
 	return plan_yaml_load(plan, name ? name : PLAN_DEFAULT, overrides, n_overrides, err);
+}
+
+/* plan.name is what it was read from; one that came in by stdin or is built in has no folder. */
+static int load_class(struct agenda *agenda, struct err *err)
+{
+	const char *name = agenda->plan.name;
+	bool is_file = !plan_builtin_find(name) && strcmp(name, PLAN_STDIN) != 0;
+
+	return class_load(&agenda->class, is_file ? name : NULL, err);
+}
+
+/* With several targets it is not known which is of the class. */
+static bool class_applies(const struct agenda *agenda)
+{
+	return agenda->class.name[0] && agenda->n_targets == 1;
+}
+
+static void apply_class(struct agenda *agenda)
+{
+	for (unsigned i = 0; class_applies(agenda) && i < agenda->plan.n_tests; i++)
+		agenda->plan.tests[i].class_size = agenda->class.size_bytes;
+}
+
+void agenda_describe_class(const struct agenda *agenda, struct conditions *c)
+{
+	const struct class *class = &agenda->class;
+
+	if (!class->name[0])
+		return;
+	if (!class_applies(agenda)) {
+		snprintf(c->class_note, sizeof(c->class_note),
+		         "class '%s' is not applied: class.yaml describes one volume, and this run "
+		         "has %u targets",
+		         class->name, agenda->n_targets);
+		return;
+	}
+	snprintf(c->class, sizeof(c->class), "%s", class->name);
+	snprintf(c->class_note, sizeof(c->class_note), "%s", class->note);
+	c->class_limits = class_figures(class);
 }
 
 struct target *agenda_target(struct agenda *agenda, const struct test *test)
@@ -120,13 +159,16 @@ int agenda_read(struct agenda *agenda, const char *plan, const struct plan_overr
                 unsigned n_overrides, struct err *err)
 {
 	host_read(&agenda->host);
-	return load_plan(&agenda->plan, plan, overrides, n_overrides, err);
+	if (load_plan(&agenda->plan, plan, overrides, n_overrides, err))
+		return -1;
+	return load_class(agenda, err);
 }
 
 int agenda_look(struct agenda *agenda, agenda_step *step, void *step_arg, struct err *err)
 {
 	if (open_targets(agenda, step, step_arg, err))
 		return -1;
+	apply_class(agenda);
 	agenda->previews = calloc(agenda->plan.n_tests, sizeof(*agenda->previews));
 	if (!agenda->previews)
 		return err_set(err, ERR_TARGET, "out of memory for the plan");
@@ -200,11 +242,27 @@ static uint64_t layout_bytes(const struct agenda *agenda)
 	return sum;
 }
 
+static void write_class(FILE *out, const struct agenda *agenda)
+{
+	struct conditions c = {0};
+	char limits[PUBLISHED_TEXT_MAX], size[UNITS_TEXT_MAX];
+
+	agenda_describe_class(agenda, &c);
+	if (c.class[0])
+		fprintf(out, "class %s: %s\n", c.class, published_text(&c.class_limits, limits));
+	if (c.class[0] && agenda->class.size_bytes)
+		fprintf(out, "  size: at most %s in all files of a test\n",
+		        units_format_size(agenda->class.size_bytes, size));
+	if (c.class_note[0])
+		fprintf(out, "%s%s\n", c.class[0] ? "  " : "", c.class_note);
+}
+
 void agenda_write(FILE *out, const struct agenda *agenda)
 {
 	uint64_t duration_ns = agenda_duration_ns(agenda, 0);
 	char time[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
 
+	write_class(out, agenda);
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++)
 		write_preview(out, &agenda->plan.tests[i], &agenda->previews[i]);
 	fprintf(out, "in all: %u tests", agenda->plan.n_tests);

@@ -5,6 +5,7 @@
 #ifndef PVCBENCH_AGENDA_H
 #define PVCBENCH_AGENDA_H
 
+#include "class.h"
 #include "kinds/kind.h"
 #include "plan_yaml.h"
 
@@ -15,6 +16,7 @@ typedef void agenda_step(void *arg, const char *what);
 
 struct agenda {
 	struct plan plan;
+	struct class class; /* name "": none */
 	struct host host;
 	struct target *targets; /* owned */
 	unsigned n_targets;
@@ -22,19 +24,26 @@ struct agenda {
 };
 
 /*
- * The host and the plan. plan is a built-in plan's name or a file. NULL:
+ * The host, the plan and its class. plan is a built-in plan's name or a file. NULL:
  * /etc/pvcbench/plan.yaml where that exists, else dbench's plan when one of its variables
- * is set, else cce. agenda_destroy is legal after a failure too; *agenda is zero before.
+ * is set, else cce. The class is that of the plan's folder, else /etc/pvcbench/class.yaml.
+ * agenda_destroy is legal after a failure too; *agenda is zero before.
  */
 int agenda_read(struct agenda *agenda, const char *plan, const struct plan_override *overrides,
                 unsigned n_overrides, struct err *err);
 
 /*
- * Then the targets: each is looked at, every test is checked on its own; the first that cannot
- * run is the error. Waits for as long as a volume does not answer; step, which may be NULL, says
+ * Then the targets: each is looked at, every test is checked on its own, with the class's size
+ * as its bound; the first that cannot run is the error. Waits for as long as a volume does not answer; step, which may be NULL, says
  * where.
  */
 int agenda_look(struct agenda *agenda, agenda_step *step, void *step_arg, struct err *err);
+
+/*
+ * What is known of the class into the conditions of a target. A class describes one volume: in a
+ * run on several it is not applied, and that is what the conditions say.
+ */
+void agenda_describe_class(const struct agenda *agenda, struct conditions *conditions);
 
 /* The target of a test. */
 struct target *agenda_target(struct agenda *agenda, const struct test *test);

@@ -77,6 +77,9 @@ struct test {
 	unsigned n_expect;
 
 	unsigned line, column; /* where it stands in the plan */
+
+	/* No key: the class's largest working set, in bytes; 0: any. */
+	uint64_t class_size;
 };
 
 struct plan {

@@ -5,6 +5,7 @@
 #ifndef PVCBENCH_RESULT_H
 #define PVCBENCH_RESULT_H
 
+#include "class.h"
 #include "measure/stats.h"
 #include "plan.h"
 
@@ -64,6 +65,7 @@ struct test_result {
 	bool direct;
 	char direct_reason[RESULT_TEXT_MAX];
 	uint64_t size_asked, size; /* bytes per file */
+	uint64_t size_class;       /* what class.yaml's size left of size_asked; 0: all of it */
 	uint64_t offset, offset_increment;
 	bool first_write;                 /* to a file of our own that was not laid out */
 	uint64_t runtime_ns;              /* the window that rates refer to */
@@ -101,6 +103,8 @@ struct conditions {
 	double cpus;
 	uint64_t memory_bytes;
 	char class[RESULT_TEXT_MAX]; /* of class.yaml; "": none */
+	char class_note[CLASS_NOTE_MAX];
+	struct published class_limits;
 };
 
 struct result {

@@ -108,6 +108,7 @@ static void describe(const struct run *run, const struct target *target, struct 
 	COPY(c->node, run->agenda.host.node);
 	c->cpus = run->agenda.host.cpus;
 	c->memory_bytes = run->agenda.host.memory_bytes;
+	agenda_describe_class(&run->agenda, c);
 }
 
 static void stamp_run(struct result *result)
@@ -196,7 +197,7 @@ static void run_test(struct run *run, unsigned i)
 	progress_begin(&run->view, test);
 	run_body(run, test, tr);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
-	verdict_judge(tr);
+	verdict_judge(tr, result_conditions(&run->result, tr));
 	verdict_expect(tr, test);
 	for (unsigned c = 0; c < tr->n_concessions; c++)
 		progress_note(&run->view, "concession: %s", tr->concessions[c]);

@@ -168,6 +168,7 @@ static void describe(const struct block *b)
 	tr->iodepth = b->geometry.iodepth;
 	tr->size_asked = b->geometry.size_asked;
 	tr->size = b->geometry.size;
+	tr->size_class = b->geometry.size_class;
 	tr->offset = b->geometry.offset;
 	tr->offset_increment = b->geometry.increment;
 	tr->first_write =

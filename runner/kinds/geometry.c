@@ -148,6 +148,23 @@ static int fit_file_limit(struct geometry *g, const struct test *test, const str
 	return g->size < test->bs ? err_set(err, ERR_TARGET, "%s", g->size_note) : 0;
 }
 
+/* The class's working set is a part of what was asked for, so there is no note about it. */
+static int fit_class(struct geometry *g, const struct test *test, struct err *err)
+{
+	char most[UNITS_TEXT_MAX], block[UNITS_TEXT_MAX];
+
+	if (!test->class_size || sum(g, test) <= test->class_size)
+		return 0;
+	shrink(g, test, test->class_size);
+	g->size_class = g->size;
+	if (g->size >= test->bs)
+		return 0;
+	return err_set(err, ERR_TARGET,
+	               "the size of %s in class.yaml does not hold %llu job(s) of one block of %s",
+	               units_format_size(test->class_size, most), (unsigned long long)test->numjobs,
+	               units_format_size(test->bs, block));
+}
+
 static int no_space(const struct test *test, const struct target *target, struct err *err)
 {
 	char free[UNITS_TEXT_MAX], reserve[UNITS_TEXT_MAX], block[UNITS_TEXT_MAX];
@@ -176,7 +193,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	};
 	g->size = g->size_asked;
 	note_working_set(g, test, target);
-	if (fit_file_limit(g, test, target, err))
+	if (fit_class(g, test, err) || fit_file_limit(g, test, target, err))
 		return -1;
 	before = g->size;
 	space = target_budget(target);

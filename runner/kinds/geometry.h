@@ -13,6 +13,7 @@
 
 struct geometry {
 	uint64_t size_asked, size; /* bytes of a job's region */
+	uint64_t size_class;       /* what the class left of size_asked; 0: it took nothing */
 	uint64_t offset,
 	        increment;   /* region of job j: offset + j * increment (in its own file: offset) */
 	unsigned files;      /* 1, or one per job */
@@ -23,8 +24,9 @@ struct geometry {
 };
 
 /*
- * Fit the test to what the target can hold when nothing else of this run lies there. ERR_TARGET
- * when not even one block per job fits, or not one request per job into memory.
+ * Fit the test to the class's working set, and to what the target can hold when nothing else of
+ * this run lies there. ERR_TARGET when not even one block per job fits, or not one request per job
+ * into memory.
  */
 int geometry_fit(struct geometry *geometry, const struct test *test, const struct target *target,
                  const struct host *host, struct err *err);

@@ -25,6 +25,9 @@ static void remark_size(const struct test_result *tr, unsigned index, char *out,
 	text_append(out, size, "%s", units_format_size(tr->size, used));
 	if (tr->size != tr->size_asked)
 		text_append(out, size, " of %s asked", size_or_unknown(tr->size_asked, asked));
+	if (tr->size_class)
+		text_append(out, size, " (class.yaml leaves %s)",
+		            units_format_size(tr->size_class, asked));
 }
 
 static void remark_engine(const struct test_result *tr, unsigned index, char *out, size_t size)
@@ -250,6 +253,32 @@ static void write_seeds(FILE *out, const struct result *result)
 		fputc('\n', out);
 }
 
+/* File systems take some of a volume for themselves; this is beyond that. */
+static bool is_other_capacity(uint64_t stated, uint64_t published)
+{
+	double ratio = (double)stated / (double)published;
+
+	return stated && published && (ratio < 0.8 || ratio > 1.25);
+}
+
+static void write_class(FILE *out, const struct conditions *c)
+{
+	static const char title[] = "  class          ", further[] = "                 ";
+	char limits[PUBLISHED_TEXT_MAX], own[UNITS_TEXT_MAX], published[UNITS_TEXT_MAX];
+	const struct published *p = &c->class_limits;
+
+	if (c->class[0])
+		fprintf(out, "%s%s: %s\n", title, c->class, published_text(p, limits));
+	if (c->class[0] && p->source[0] && is_other_capacity(c->capacity_bytes, p->capacity_bytes))
+		fprintf(out,
+		        "%sthe volume's own capacity is %s: the limits are those of the class's "
+		        "%s\n",
+		        further, units_format_size(c->capacity_bytes, own),
+		        units_format_size(p->capacity_bytes, published));
+	if (c->class_note[0])
+		fprintf(out, "%s%s\n", c->class[0] ? further : title, c->class_note);
+}
+
 static void write_target(FILE *out, const struct conditions *c)
 {
 	char block[UNITS_TEXT_MAX], capacity[UNITS_TEXT_MAX], free_text[UNITS_TEXT_MAX];
@@ -266,8 +295,7 @@ static void write_target(FILE *out, const struct conditions *c)
 		        or_unknown(c->scheduler));
 	else
 		fputs("  device         none that the kernel shows\n", out);
-	if (c->class[0])
-		fprintf(out, "  class          %s\n", c->class);
+	write_class(out, c);
 }
 
 void conditions_write(FILE *out, const struct result *result)

@@ -31,6 +31,14 @@ static bool was_opened(const void *object)
 	return tr->ioengine[0];
 }
 
+/* By class.yaml. */
+static bool was_cut(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return tr->size_class;
+}
+
 static bool is_mixed(const void *object)
 {
 	const struct test_result *tr = object;
@@ -250,6 +258,7 @@ static const struct member test_members[] = {
         {"file_per_job", BOOL_AT(struct test_result, file_per_job)},
         {"size_asked", KNOWN_AT(struct test_result, size_asked)},
         {"size", KNOWN_AT(struct test_result, size)},
+        {"size_class", KNOWN_AT(struct test_result, size_class), .present = was_cut},
         {"offset", UINT_AT(struct test_result, offset)},
         {"offset_increment", UINT_AT(struct test_result, offset_increment)},
         {"loops", KNOWN_AT(struct test_result, loops)},
@@ -292,6 +301,33 @@ static const struct member run_members[] = {
         {0},
 };
 
+static bool has_class_limits(const void *object)
+{
+	const struct conditions *c = object;
+
+	return c->class_limits.source[0];
+}
+
+static bool has_class_note(const void *object)
+{
+	const struct conditions *c = object;
+
+	return c->class_note[0];
+}
+
+static const struct member limit_members[] = {
+        {"capacity_bytes", KNOWN_AT(struct published, capacity_bytes)},
+        {"iops", DOUBLE_AT(struct published, iops)},
+        {"mib_per_s", DOUBLE_AT(struct published, mib_per_s)},
+        {"burst_iops", DOUBLE_AT(struct published, burst_iops)},
+        {"burst_mib_per_s", DOUBLE_AT(struct published, burst_mib_per_s)},
+        {"burst_credit", DOUBLE_AT(struct published, burst_credit)},
+        {"io_unit", KNOWN_AT(struct published, io_unit)},
+        {"scope", CHOICE_AT(struct published, scope, published_scope_names), .required = true},
+        {"source", TEXT_AT(struct published, source), .required = true},
+        {0},
+};
+
 static const struct member condition_members[] = {
         {"target", TEXT_AT(struct conditions, target)},
         {"fs", TEXT_AT(struct conditions, fs)},
@@ -308,6 +344,9 @@ static const struct member condition_members[] = {
         {"cpus", DOUBLE_AT(struct conditions, cpus)},
         {"memory_bytes", KNOWN_AT(struct conditions, memory_bytes)},
         {"class", TEXT_AT(struct conditions, class)},
+        {"class_note", TEXT_AT(struct conditions, class_note), .present = has_class_note},
+        {"class_limits", OBJECT_AT(struct conditions, class_limits, limit_members),
+         .present = has_class_limits},
         {0},
 };
 

@@ -127,7 +127,17 @@ static void cell_max(const struct row *row, char *out)
 		text_append(out, CELL_MAX, "-");
 }
 
-/* The syncs of a buffered test do wait for the volume: the page cache is not their limit. */
+/*
+ * What a verdict is about need not be a limit: a burst or a cache at the server made the
+ * figure higher. The syncs of a buffered test do wait for the volume.
+ */
+static bool is_limit(const struct verdict *verdict, enum stats_op op)
+{
+	if (!strcmp(verdict->code, "burst") || !strcmp(verdict->code, "server-cache"))
+		return false;
+	return op != STATS_SYNC || strcmp(verdict->code, "page-cache") != 0;
+}
+
 static void cell_limit(const struct row *row, char *out)
 {
 	static const char *const status[] = {
@@ -138,8 +148,7 @@ static void cell_limit(const struct row *row, char *out)
 		text_append(out, CELL_MAX, "%s", status[row->tr->status]);
 		return;
 	}
-	while (i < row->tr->n_verdicts && row->op == STATS_SYNC &&
-	       !strcmp(row->tr->verdicts[i].code, "page-cache"))
+	while (i < row->tr->n_verdicts && !is_limit(&row->tr->verdicts[i], row->op))
 		i++;
 	text_append(out, CELL_MAX, "%s", i < row->tr->n_verdicts ? row->tr->verdicts[i].code : "-");
 }
@@ -221,9 +230,18 @@ static void write_row(void *arg, const struct row *row)
 	}
 }
 
+static bool any_published(const struct result *result)
+{
+	for (unsigned i = 0; i < result->n_tests; i++)
+		if (result_conditions(result, &result->tests[i])->class_limits.source[0])
+			return true;
+	return false;
+}
+
 void table_write(FILE *out, const struct result *result)
 {
 	struct table table = {.out = out};
+	bool published = any_published(result);
 
 	if (!result->n_tests) {
 		fputs("No test was run.\n", out);
@@ -235,8 +253,9 @@ void table_write(FILE *out, const struct result *result)
 	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
 		write_cell(&table, i, columns[i].title);
 	each_row(result, write_row, &table);
-	fputs("\"-\" as a latency: fewer than 10 samples lie beyond it. \"-\" as a limit: neither\n"
-	      "page-cache nor errors nor stalls nor a lost depth was seen; nothing else is looked "
-	      "for.\n",
-	      out);
+	fprintf(out,
+	        "\"-\" as a latency: fewer than 10 samples lie beyond it. \"-\" as a limit: "
+	        "neither\npage-cache nor errors nor stalls nor a lost depth%s was seen;%snothing "
+	        "else is looked for.\n",
+	        published ? " nor the class's published limit" : "", published ? "\n" : " ");
 }

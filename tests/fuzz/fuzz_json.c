@@ -4,7 +4,7 @@
  */
 /* links: base/err.c base/units.c builtin.c expect.c measure/hist.c measure/stats.c
  * out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c
- * out/remark.c out/table.c out/text.c plan.c result.c verdict.c
+ * out/remark.c out/table.c out/text.c plan.c published.c result.c verdict.c
  */
 #include <assert.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static void check_texts(struct result *result)
 	free(text.bytes);
 	free(message.bytes);
 	for (unsigned i = 0; i < result->n_tests; i++)
-		verdict_judge(&result->tests[i]);
+		verdict_judge(&result->tests[i], result_conditions(result, &result->tests[i]));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -113,6 +113,46 @@ static void test_regions_shrink_by_one_factor(void **state)
 	assert_true(g.file_bytes <= target_budget(&target));
 }
 
+/* The class's working set is that of all files; what the volume holds comes after it. */
+static void test_a_class_takes_its_part(void **state)
+{
+	struct geometry g;
+	struct err err;
+
+	(void)state;
+	test.size.value = 10 * GIB;
+	test.class_size = 2 * GIB;
+	g = fitted();
+	assert_int_equal(g.size, 2 * GIB);
+	assert_int_equal(g.size_class, 2 * GIB);
+	assert_int_equal(g.size_asked, 10 * GIB);
+	assert_int_equal(g.file_bytes, 2 * GIB);
+	assert_string_equal(g.size_note, "");
+
+	test.numjobs = 4;
+	test.file_per_job = true;
+	g = fitted();
+	assert_in_range(g.size, 512 * MIB - MIB, 512 * MIB);
+	assert_true(g.files * g.file_bytes <= 2 * GIB);
+
+	target.free_bytes = 2 * GIB; /* 1 GiB of it stays free */
+	test.numjobs = 1;
+	g = fitted();
+	assert_int_equal(g.size_class, 2 * GIB);
+	assert_string_equal(g.size_note, "size shrunk from 2GiB to 1GiB: the volume can take 1GiB "
+	                                 "for the files of a test");
+
+	test.size.value = 1 * GIB;
+	assert_int_equal(fitted().size, 1 * GIB);
+	assert_int_equal(fitted().size_class, 0);
+
+	test.class_size = 2 * KIB;
+	assert_int_equal(geometry_fit(&g, &test, &target, &host, &err), -1);
+	assert_int_equal(err.class, ERR_TARGET);
+	assert_string_equal(err.text, "the size of 2KiB in class.yaml does not hold 1 job(s) of "
+	                              "one block of 4KiB");
+}
+
 static void test_nothing_fits(void **state)
 {
 	struct geometry g;
@@ -234,6 +274,7 @@ int main(void)
 	        cmocka_unit_test_setup(test_too_large_shrinks_to_the_budget, set_up),
 	        cmocka_unit_test_setup(test_jobs_share_the_space, set_up),
 	        cmocka_unit_test_setup(test_regions_shrink_by_one_factor, set_up),
+	        cmocka_unit_test_setup(test_a_class_takes_its_part, set_up),
 	        cmocka_unit_test_setup(test_nothing_fits, set_up),
 	        cmocka_unit_test_setup(test_a_percentage_and_a_multiple_of_memory, set_up),
 	        cmocka_unit_test_setup(test_a_share_of_no_capacity_is_a_working_set, set_up),

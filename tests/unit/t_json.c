@@ -1,5 +1,5 @@
 /* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c
- * out/emit.c out/figures.c out/json.c out/member.c plan.c result.c
+ * out/emit.c out/figures.c out/json.c out/member.c plan.c published.c result.c
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,18 @@ static struct result make_result(unsigned n_tests)
 	                       .kernel = "5.10.0",
 	                       .node = "node-1",
 	                       .cpus = 0.2,
-	                       .memory_bytes = GIB},
+	                       .memory_bytes = GIB,
+	                       .class = "a-class",
+	                       .class_note = "a note",
+	                       .class_limits = {.capacity_bytes = 100 * GIB,
+	                                        .iops = 5000,
+	                                        .mib_per_s = 202.4,
+	                                        .burst_iops = NAN,
+	                                        .burst_mib_per_s = 1e6,
+	                                        .burst_credit = NAN,
+	                                        .io_unit = 256 * KIB,
+	                                        .scope = SCOPE_EACH,
+	                                        .source = "the provider"}},
 	        .tests = calloc(n_tests, sizeof(struct test_result)),
 	        .n_tests = n_tests,
 	};
@@ -107,6 +118,7 @@ static void fill_test(struct test_result *tr)
 	snprintf(tr->error, sizeof(tr->error), "a \"quoted\" \\ error\n\tin two lines");
 	tr->exit_class = ERR_TARGET;
 	tr->size = 700 * MIB;
+	tr->size_class = 2 * GIB;
 	tr->sync = SYNC_DSYNC;
 	tr->fsync = 32;
 	tr->fdatasync = 33;
@@ -504,6 +516,7 @@ static void test_longest_texts(void **unused)
 	FILL(result.conditions.device), FILL(result.conditions.scheduler);
 	FILL(result.conditions.kernel), FILL(result.conditions.machine);
 	FILL(result.conditions.node), FILL(result.conditions.class);
+	FILL(result.conditions.class_note), FILL(result.conditions.class_limits.source);
 	FILL(tr->name), FILL(tr->kind), FILL(tr->target), FILL(tr->error), FILL(tr->ioengine);
 	FILL(tr->ioengine_reason), FILL(tr->direct_reason);
 	FILL(tr->filename), FILL(tr->random_distribution);

@@ -1,5 +1,6 @@
 /* links: base/err.c base/units.c builtin.c expect.c measure/hist.c measure/stats.c
- * out/conditions.c out/dbench.c out/remark.c out/table.c out/text.c plan.c result.c
+ * out/conditions.c out/dbench.c out/remark.c out/table.c out/text.c plan.c
+ * published.c result.c
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c plan.c result.c
- * verdict.c */
+/* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c plan.c
+ * published.c result.c verdict.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,8 @@
 #include "verdict.h"
 
 #define S NSEC_PER_SEC
+
+static struct conditions conditions; /* of a volume without a class */
 
 /* 100 reads a second of 1 ms each, except that one in ten takes 3 ms. */
 static void steady(struct test_result *tr, const struct test *test)
@@ -193,7 +195,7 @@ static void assert_codes(struct test_result *tr, const char *codes)
 	char found[256] = "";
 
 	sample_end(tr);
-	verdict_judge(tr);
+	verdict_judge(tr, &conditions);
 	for (unsigned i = 0; i < tr->n_verdicts; i++)
 		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? " " : "",
 		         tr->verdicts[i].code);
@@ -284,6 +286,246 @@ static void test_buffered_writes(void **unused)
 	test_result_destroy(&tr);
 }
 
+/* ---- published limits ---- */
+
+static struct conditions of_class(double iops, double mib_per_s)
+{
+	struct conditions c = {.class = "a-class"};
+
+	c.class_limits = (struct published){
+	        .iops = iops,
+	        .mib_per_s = mib_per_s,
+	        .burst_iops = NAN,
+	        .burst_mib_per_s = NAN,
+	        .burst_credit = NAN,
+	        .source = "the provider",
+	};
+	return c;
+}
+
+/* A test of 60 s without a depth to keep: `early` requests a second in its first half, then `late`.
+ */
+static struct test_result halves(int rw, uint64_t bs, uint64_t early, uint64_t late)
+{
+	struct test test = sample_test("halves", rw);
+	struct test_result tr;
+
+	test.bs = bs;
+	sample_result(&tr, &test);
+	tr.io_size = GIB;
+	for (uint64_t second = 0; second < 60; second++)
+		for (uint64_t i = 0; i < (second < 30 ? early : late); i++)
+			stats_record(tr.stats, plan_rw_reads(rw) ? STATS_READ : STATS_WRITE,
+			             (uint32_t)bs, NSEC_PER_MSEC, second * S + i);
+	return tr;
+}
+
+/* Judge a rate and compare the one verdict, as "CODE: TEXT"; "": none. */
+static void assert_published(const struct conditions *c, struct test_result tr,
+                             const char *expected)
+{
+	char found[RESULT_TEXT_MAX + 64] = "";
+
+	sample_end(&tr);
+	verdict_judge(&tr, c);
+	for (unsigned i = 0; i < tr.n_verdicts; i++)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s: %s",
+		         i ? "\n" : "", tr.verdicts[i].code, tr.verdicts[i].text);
+	assert_string_equal(found, expected);
+	test_result_destroy(&tr);
+}
+
+static void test_at_a_published_limit(void **unused)
+{
+	struct conditions c = of_class(50000, 350), none = {.class = "a-class"};
+
+	(void)unused;
+	assert_published(&c, halves(RW_RANDREAD, 128 * KIB, 2792, 2792),
+	                 "published-limit: 349MiB/s: 99.7 % of the class's 350 MiB/s "
+	                 "(the provider)");
+	assert_published(&c, halves(RW_WRITE, 1 * MIB, 316, 316),
+	                 "published-limit: 316MiB/s: 90.3 % of the class's 350 MiB/s "
+	                 "(the provider)");
+	assert_published(&c, halves(RW_WRITE, 1 * MIB, 314, 314), "");
+	c = of_class(2000, NAN);
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 2010, 2010),
+	                 "published-limit: 2010 IOPS: 100 % of the class's 2000 IOPS "
+	                 "(the provider)");
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 1000, 1000), "");
+	assert_published(&none, halves(RW_RANDREAD, 4 * KIB, 2010, 2010), "");
+}
+
+/* The limit that is closest is the one that limits. */
+static void test_the_closer_of_two_limits(void **unused)
+{
+	struct conditions c = of_class(350, 350);
+
+	(void)unused;
+	assert_published(&c, halves(RW_READ, 1 * MIB, 349, 349),
+	                 "published-limit: 349 IOPS: 99.7 % of the class's 350 IOPS "
+	                 "(the provider)");
+	c = of_class(380, 350);
+	assert_published(&c, halves(RW_READ, 1 * MIB, 349, 349),
+	                 "published-limit: 349MiB/s: 99.7 % of the class's 350 MiB/s "
+	                 "(the provider)");
+}
+
+static void test_large_requests_count_as_several(void **unused)
+{
+	struct conditions c = of_class(2000, NAN);
+
+	(void)unused;
+	c.class_limits.io_unit = 256 * KIB;
+	assert_published(&c, halves(RW_READ, 1 * MIB, 499, 499),
+	                 "published-limit: 499 IOPS (each counted as 4): 99.8 % of the class's "
+	                 "2000 IOPS (the provider)");
+	assert_published(&c, halves(RW_READ, 256 * KIB, 499, 499), "");
+}
+
+/* The mean of the window is 1.5 times the base; what lasts is the base. */
+static void test_a_burst_that_ended(void **unused)
+{
+	struct conditions c = of_class(1000, NAN);
+
+	(void)unused;
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 2000, 999),
+	                 "published-limit: 999 IOPS in the second half of the window: 99.9 % of "
+	                 "the class's 1000 IOPS (the provider)");
+	/* and the other way round: a start at the limit is no limit */
+	c.class_limits.iops = 2000;
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 2000, 1000), "");
+}
+
+static void test_base_and_burst(void **unused)
+{
+	struct conditions c = of_class(1000, NAN);
+
+	(void)unused;
+	c.class_limits.burst_iops = 2000;
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 1001, 1001),
+	                 "published-limit: 1001 IOPS: 100 % of the class's 1000 IOPS "
+	                 "(the provider)");
+	assert_published(
+	        &c, halves(RW_RANDREAD, 4 * KIB, 1500, 1500),
+	        "burst: 1500 IOPS: 1.5 times the class's 1000 IOPS, within its burst limit "
+	        "of 2000 IOPS (the provider): it does not last");
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 1990, 1990),
+	                 "published-limit: 1990 IOPS: 99.5 % of the class's burst limit of 2000 "
+	                 "IOPS, its base is 1000 IOPS (the provider)");
+	c.class_limits.burst_credit = 1800000;
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 1990, 1990),
+	                 "published-limit: 1990 IOPS: 99.5 % of the class's burst limit of 2000 "
+	                 "IOPS, its base is 1000 IOPS, a full bucket lasts 30m00s (the provider)");
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 3000, 3000),
+	                 "server-cache: 3000 IOPS: 1.5 times the class's burst limit of 2000 IOPS "
+	                 "(the provider): a cache, or a volume that class.yaml does not describe");
+	c.class_limits.burst_iops = 900; /* below the base it is no burst */
+	assert_published(&c, halves(RW_RANDREAD, 4 * KIB, 3000, 3000),
+	                 "server-cache: 3000 IOPS: 3 times the class's 1000 IOPS (the provider): a "
+	                 "cache, or a volume that class.yaml does not describe");
+}
+
+static void test_reads_and_writes(void **unused)
+{
+	struct conditions c = of_class(1000, NAN);
+	struct test_result tr = halves(RW_RANDRW, 4 * KIB, 600, 600);
+
+	(void)unused;
+	sample_record(&tr, STATS_WRITE, 400 * 60, NSEC_PER_MSEC);
+	assert_published(&c, tr,
+	                 "published-limit: read + write 1000 IOPS: 100 % of the class's 1000 IOPS "
+	                 "(the provider)");
+	c.class_limits.scope = SCOPE_EACH;
+	tr = halves(RW_RANDRW, 4 * KIB, 600, 600);
+	sample_record(&tr, STATS_WRITE, 400 * 60, NSEC_PER_MSEC);
+	assert_published(&c, tr, "");
+	tr = halves(RW_RANDRW, 4 * KIB, 600, 600);
+	sample_record(&tr, STATS_WRITE, 990 * 60, NSEC_PER_MSEC);
+	assert_published(&c, tr,
+	                 "published-limit: write 990 IOPS: 99 % of the class's 1000 IOPS "
+	                 "(the provider)");
+	assert_published(&c, halves(RW_RANDWRITE, 4 * KIB, 990, 990),
+	                 "published-limit: 990 IOPS: 99 % of the class's 1000 IOPS (the provider)");
+}
+
+/* What it was paced to is not what the class allows; a pace that it could not keep shows it. */
+static void test_a_paced_load_shows_no_limit(void **unused)
+{
+	struct conditions c = of_class(1000, NAN);
+	struct test_result tr = halves(RW_RANDREAD, 4 * KIB, 990, 990);
+
+	(void)unused;
+	tr.rate_iops = 990;
+	assert_published(&c, tr, "");
+	tr = halves(RW_RANDREAD, 4 * KIB, 990, 990);
+	tr.rate = 990 * 4 * KIB;
+	assert_published(&c, tr, "");
+	tr = halves(RW_RANDREAD, 4 * KIB, 990, 990);
+	tr.thinktime_ns = 1;
+	assert_published(&c, tr, "");
+	tr = halves(RW_RANDREAD, 4 * KIB, 990, 990);
+	tr.rate_iops = 5000;
+	assert_published(&c, tr,
+	                 "published-limit: 990 IOPS: 99 % of the class's 1000 IOPS (the provider)");
+}
+
+/* Its requests are not those that the volume gets; and what is above came from memory. */
+static void test_a_buffered_test_is_held_against_bandwidth_only(void **unused)
+{
+	struct conditions c = of_class(2000, NAN);
+	struct test_result tr = halves(RW_RANDREAD, 4 * KIB, 2000, 2000);
+	static const char cached[] =
+	        "page-cache: not O_DIRECT: reads may have been answered by memory";
+
+	(void)unused;
+	tr.direct = false;
+	assert_published(&c, tr, cached);
+	c = of_class(NAN, 100);
+	tr = halves(RW_READ, 1 * MIB, 200, 200);
+	tr.direct = false;
+	assert_published(&c, tr, cached);
+	tr = halves(RW_READ, 1 * MIB, 99, 99);
+	tr.direct = false;
+	assert_published(
+	        &c, tr,
+	        "published-limit: 99.0MiB/s: 99 % of the class's 100 MiB/s (the provider)\n"
+	        "page-cache: not O_DIRECT: reads may have been answered by memory");
+	tr = halves(RW_READ, 1 * MIB, 99, 99);
+	snprintf(tr.ioengine, sizeof(tr.ioengine), "null");
+	assert_published(&c, tr, "");
+}
+
+/* Too few seconds for halves: the mean is all there is. */
+static void test_a_short_window(void **unused)
+{
+	struct conditions c = of_class(1000, NAN);
+	struct test test = sample_test("short", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	test.runtime_ns = 1500 * NSEC_PER_MSEC;
+	sample_result(&tr, &test);
+	tr.io_size = GIB;
+	sample_record(&tr, STATS_READ, 1470, NSEC_PER_MSEC);
+	assert_published(&c, tr,
+	                 "published-limit: 980 IOPS: 98 % of the class's 1000 IOPS (the provider)");
+}
+
+/* A class's working set is a part of what was asked for. */
+static void test_the_size_of_a_class_is_no_concession(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	steady(&tr, &test);
+	tr.size = tr.size_class = 2 * GIB;
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_PASS, 100);
+	tr.size = GIB;
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+	test_result_destroy(&tr);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +539,16 @@ int main(void)
 	        cmocka_unit_test(test_slow_is_not_stalled),
 	        cmocka_unit_test(test_depth_that_was_not_kept),
 	        cmocka_unit_test(test_buffered_writes),
+	        cmocka_unit_test(test_at_a_published_limit),
+	        cmocka_unit_test(test_the_closer_of_two_limits),
+	        cmocka_unit_test(test_large_requests_count_as_several),
+	        cmocka_unit_test(test_a_burst_that_ended),
+	        cmocka_unit_test(test_base_and_burst),
+	        cmocka_unit_test(test_reads_and_writes),
+	        cmocka_unit_test(test_a_paced_load_shows_no_limit),
+	        cmocka_unit_test(test_a_buffered_test_is_held_against_bandwidth_only),
+	        cmocka_unit_test(test_a_short_window),
+	        cmocka_unit_test(test_the_size_of_a_class_is_no_concession),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
