@@ -34,8 +34,8 @@ int agenda_read(struct agenda *agenda, const char *plan, const struct plan_overr
 
 /*
  * Then the targets: each is looked at, every test is checked on its own, with the class's size
- * as its bound; the first that cannot run is the error. Waits for as long as a volume does not answer; step, which may be NULL, says
- * where.
+ * as its bound; the first that cannot run is the error. Waits for as long as a volume does not
+ * answer; step, which may be NULL, says where.
  */
 int agenda_look(struct agenda *agenda, agenda_step *step, void *step_arg, struct err *err);
 
