@@ -26,9 +26,9 @@ SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 SOURCES := \
 	agenda.c attend.c audit.c \
 	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
-	body.c builtin.c class.c dbench.c doctor.c doctor_plan.c expect.c \
-	io/aio.c io/claim.c io/device.c io/engine.c io/file.c io/heartbeat.c io/host.c io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c \
-	io/target.c io/uring.c \
+	body.c builtin.c class.c dbench.c doctor.c expect.c \
+	io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c io/psync.c io/target.c \
+	io/uring.c \
 	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_verify.c \
 	kinds/geometry.c kinds/kind.c kinds/watch.c \
 	load/buffers.c load/fill.c load/ledger.c load/load.c load/pattern.c load/seal.c \
@@ -38,7 +38,7 @@ SOURCES := \
 	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
 	out/progress.c out/remark.c out/table.c out/text.c \
 	plan.c plan_check.c plan_override.c plan_scope.c plan_value.c plan_yaml.c published.c \
-	result.c run.c sweep.c \
+	result.c run.c \
 	verdict.c yaml_tree.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -52,8 +52,9 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy bench-engine \
-	format static image push manifests up logs down rerun results dist check-export clean FORCE
+.PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy \
+	bench-engine format static image push manifests up logs down rerun results dist \
+	check-export clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 18
@@ -96,7 +97,7 @@ fuzz: fuzzers ## fuzz the readers, SECONDS (60) each
 bench-accuracy: build ## compare with fio on this machine (TARGET, ROUNDS)
 	$(Q)BUILD=$(BUILD) tests/bench/accuracy
 
-bench-engine: build ## what a request costs, against fio on one CPU (PLACES, ENGINES, DEPTHS, ROUNDS)
+bench-engine: build ## what a request costs, against fio on one CPU (PLACES, ENGINES, DEPTHS)
 	$(Q)BUILD=$(BUILD) tests/bench/engine
 
 # With a cross compiler as CC the packages are those of the other architecture: see Dockerfile.
