@@ -27,8 +27,8 @@ SOURCES := \
 	agenda.c attend.c audit.c \
 	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
 	body.c builtin.c class.c dbench.c doctor.c expect.c \
-	io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c io/psync.c io/target.c \
-	io/uring.c \
+	io/aio.c io/claim.c io/device.c io/engine.c io/file.c io/heartbeat.c io/host.c \
+	io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c io/target.c io/uring.c \
 	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_verify.c \
 	kinds/geometry.c kinds/kind.c kinds/watch.c \
 	load/buffers.c load/fill.c load/ledger.c load/load.c load/pattern.c load/seal.c \
@@ -38,7 +38,7 @@ SOURCES := \
 	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
 	out/progress.c out/remark.c out/table.c out/text.c \
 	plan.c plan_check.c plan_override.c plan_scope.c plan_value.c plan_yaml.c published.c \
-	result.c run.c \
+	result.c run.c sweep.c \
 	verdict.c yaml_tree.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))

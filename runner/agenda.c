@@ -106,6 +106,61 @@ static int check_target(const struct test *test, const struct target *target, st
 	return test_writes(test) ? target_check_writable(target, err) : 0;
 }
 
+static bool any_test(const struct agenda *agenda, const struct target *target,
+                     bool (*says)(const struct test *test))
+{
+	for (unsigned i = 0; i < agenda->plan.n_tests; i++)
+		if (!strcmp(agenda->plan.tests[i].target, target->path) &&
+		    says(&agenda->plan.tests[i]))
+			return true;
+	return false;
+}
+
+static bool says_clean(const struct test *test)
+{
+	return test->clean;
+}
+
+bool agenda_cleans(const struct agenda *agenda, const struct target *target)
+{
+	return any_test(agenda, target, says_clean);
+}
+
+/* Of a device, as far as a test of this kind writes to it. */
+static bool says_destroy_anything(const struct test *test)
+{
+	return test->destroy == DESTROY_ANYTHING && !test->filename[0] && test_writes(test);
+}
+
+bool agenda_destroys_anything(const struct agenda *agenda, const struct target *target)
+{
+	return any_test(agenda, target, says_destroy_anything);
+}
+
+/*
+ * What other runs left counts as free where it is to be removed before the first test: a
+ * volume that a dead attempt has filled is none that is too small.
+ */
+static void find_leftovers(struct agenda *agenda, unsigned i)
+{
+	struct target *target = &agenda->targets[i];
+	struct leftovers *found = &agenda->leftovers[i];
+	struct claim own;
+
+	claim_describe(&own, "");
+	leftovers_find(found, target, &own);
+	for (unsigned l = 0; l < found->n; l++) {
+		const struct leftover *leftover = &found->list[l];
+
+		if (leftover->ours)
+			agenda->attempt =
+			        max_u64(agenda->attempt, leftover->claim.attempt + 1);
+		if (leftover_may_go(leftover, agenda_cleans(agenda, target)))
+			target->free_bytes =
+			        min_u64(target->free_bytes + leftover->bytes, TARGET_SPACE_MAX);
+	}
+}
+
 /* What is asked of a path, for the log. */
 static void tell(agenda_step *step, void *step_arg, const char *path)
 {
@@ -119,8 +174,10 @@ static void tell(agenda_step *step, void *step_arg, const char *path)
 
 static int open_targets(struct agenda *agenda, agenda_step *step, void *step_arg, struct err *err)
 {
+	agenda->attempt = 1;
+	agenda->leftovers = calloc(AGENDA_TARGETS_MAX, sizeof(*agenda->leftovers));
 	agenda->targets = calloc(AGENDA_TARGETS_MAX, sizeof(*agenda->targets));
-	if (!agenda->targets)
+	if (!agenda->targets || !agenda->leftovers)
 		return err_set(err, ERR_TARGET, "out of memory for the targets");
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
 		const struct test *test = &agenda->plan.tests[i];
@@ -133,7 +190,16 @@ static int open_targets(struct agenda *agenda, agenda_step *step, void *step_arg
 		tell(step, step_arg, test->target);
 		if (target_init(&agenda->targets[agenda->n_targets], test->target, err))
 			return -1;
+		find_leftovers(agenda, agenda->n_targets);
 		agenda->n_targets++;
+	}
+	for (unsigned i = 0; i < agenda->n_targets; i++)
+		agenda->targets[i].attempt = agenda->attempt;
+	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
+		const struct test *test = &agenda->plan.tests[i];
+
+		if (test->ledger[0])
+			agenda_target(agenda, test)->kept_for = test->ledger;
 	}
 	return 0;
 }
@@ -191,9 +257,12 @@ uint64_t agenda_duration_ns(const struct agenda *agenda, unsigned first)
 
 void agenda_destroy(struct agenda *agenda)
 {
-	for (unsigned i = 0; i < agenda->n_targets; i++)
+	for (unsigned i = 0; i < agenda->n_targets; i++) {
+		leftovers_destroy(&agenda->leftovers[i]);
 		target_destroy(&agenda->targets[i]);
+	}
 	plan_destroy(&agenda->plan);
+	free(agenda->leftovers);
 	free(agenda->targets);
 	free(agenda->previews);
 }

@@ -6,6 +6,7 @@
 #define PVCBENCH_AGENDA_H
 
 #include "class.h"
+#include "io/leftover.h"
 #include "kinds/kind.h"
 #include "plan_yaml.h"
 
@@ -18,8 +19,10 @@ struct agenda {
 	struct plan plan;
 	struct class class; /* name "": none */
 	struct host host;
-	struct target *targets; /* owned */
+	struct target *targets;      /* owned */
+	struct leftovers *leftovers; /* of other runs in each; owned */
 	unsigned n_targets;
+	uint64_t attempt;         /* of our Job, as far as leftovers tell; else 1 */
 	struct preview *previews; /* one per test; owned */
 };
 
@@ -47,6 +50,10 @@ void agenda_describe_class(const struct agenda *agenda, struct conditions *condi
 
 /* The target of a test. */
 struct target *agenda_target(struct agenda *agenda, const struct test *test);
+
+/* Whether a test on this target says clean: true, or destroy: anything and writes to it. */
+bool agenda_cleans(const struct agenda *agenda, const struct target *target);
+bool agenda_destroys_anything(const struct agenda *agenda, const struct target *target);
 
 /* How long the tests from this one on take, as far as it is known. */
 uint64_t agenda_duration_ns(const struct agenda *agenda, unsigned first);

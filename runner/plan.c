@@ -39,6 +39,13 @@ static const char *const buffer_choices[] = {"random", "zero", NULL};
 static const char *const layout_choices[] = {"full", "none", NULL};
 static const char *const verify_choices[] = {"none|false|no|off", "crc32c", NULL};
 
+static const char *const destroy_choices[] = {
+        "false|no|off|0",
+        "true|yes|on|1",
+        "anything",
+        NULL,
+};
+
 static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "null", NULL};
 
 /* "50%": the number before the suffix, or false. */
@@ -389,10 +396,21 @@ const struct field plan_fields[] = {
          .default_text = "false",
          .help = "A concession (a smaller file, another engine, buffered for direct) is an error."},
         {.name = "destroy",
-         .type = FIELD_BOOL,
+         .type = FIELD_CHOICE,
          AT(destroy),
+         .choices = destroy_choices,
          .default_text = "false",
-         .help = "Permission to overwrite the block device or the existing file that is named."},
+         .help = "Permission to overwrite the block device or the existing file that is named. A "
+                 "device whose first or last MiB is not zero holds something, and is refused all "
+                 "the same unless `anything` is said; then both are zeroed. Tests that write to "
+                 "a device keep off both, so that the next run finds them zero."},
+        {.name = "clean",
+         .type = FIELD_BOOL,
+         AT(clean),
+         .default_text = "false",
+         .help = "Remove from the target what other dead runs left, before the first test. Without "
+                 "it only the leftover of an earlier attempt of the same Job goes; others are "
+                 "named."},
         {.name = "container_fs",
          .type = FIELD_BOOL,
          AT(container_fs),

@@ -22,6 +22,7 @@ enum plan_direct { PLAN_DIRECT_AUTO, PLAN_DIRECT_TRUE, PLAN_DIRECT_FALSE };
 enum plan_sync { SYNC_NONE, SYNC_SYNC, SYNC_DSYNC };
 enum plan_buffer { BUFFER_RANDOM, BUFFER_ZERO };
 enum plan_layout { LAYOUT_FULL, LAYOUT_NONE };
+enum plan_destroy { DESTROY_NOTHING, DESTROY_NAMED, DESTROY_ANYTHING };
 enum plan_verify { VERIFY_NONE, VERIFY_CRC32C };
 
 /* A size that may depend on where it is used. */
@@ -71,7 +72,8 @@ struct test {
 	char ledger[PLAN_PATH_MAX]; /* kept of what is written; "": none */
 	uint64_t repeat;         /* as written; the repeats are tests of their own already */
 	bool strict;
-	bool destroy;
+	int destroy; /* enum plan_destroy */
+	bool clean;
 	bool container_fs;
 	struct expect expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;

@@ -81,6 +81,15 @@ void test_result_concede(struct test_result *tr, const char *fmt, ...)
 	va_end(args);
 }
 
+void result_note(struct result *result, const char *text)
+{
+	if (result->n_notes == RESULT_NOTES_MAX)
+		snprintf(result->notes[RESULT_NOTES_MAX - 1], RESULT_TEXT_MAX,
+		         "more notes than are kept (%d)", RESULT_NOTES_MAX - 1);
+	else
+		snprintf(result->notes[result->n_notes++], RESULT_TEXT_MAX, "%s", text);
+}
+
 static bool has_job(const struct test_result *tr, enum stats_op op)
 {
 	return (op == STATS_READ && plan_rw_reads(tr->rw)) ||

@@ -14,6 +14,7 @@
 #define RESULT_CONCESSIONS_MAX 16
 #define RESULT_VERDICTS_MAX    8
 #define RESULT_STATUS_TEXT_MAX 768
+#define RESULT_NOTES_MAX       8
 
 enum result_status { STATUS_OK, STATUS_FAILED, STATUS_INTERRUPTED };
 enum expect_result { EXPECT_PASS, EXPECT_FAIL, EXPECT_NOT_JUDGED };
@@ -112,6 +113,9 @@ struct result {
 	char started[RESULT_TEXT_MAX]; /* RFC 3339, UTC */
 	char version[RESULT_TEXT_MAX];
 	char plan[PLAN_PATH_MAX];
+	uint64_t attempt; /* of the same Job, where an earlier one left files; else 0 */
+	char notes[RESULT_NOTES_MAX][RESULT_TEXT_MAX]; /* on the run, such as leftovers of others */
+	unsigned n_notes;
 	struct conditions conditions; /* of the first target */
 	struct conditions *targets;   /* of every target, the first included; owned */
 	unsigned n_targets;
@@ -141,6 +145,9 @@ void test_result_init(struct test_result *tr, const struct test *test);
 
 /* Add one concession, in words; those beyond the limit are dropped (the last place says so). */
 void test_result_concede(struct test_result *tr, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Add a note on the run; those beyond the limit are dropped (the last place says so). */
+void result_note(struct result *result, const char *text);
 
 /*
  * Whether there is a figure for this operation: a completion was counted, or the

@@ -29,6 +29,7 @@
 #include "out/json.h"
 #include "out/progress.h"
 #include "out/text.h"
+#include "sweep.h"
 #include "verdict.h"
 
 #define ECHO_NS   (5 * NSEC_PER_SEC)
@@ -48,6 +49,7 @@ struct run {
 		struct body *body;
 		const char *test;
 	} held[AGENDA_TARGETS_MAX];
+	bool sweeps;    /* it is to run, not only to be checked */
 	bool abandoned; /* a thread other than these was left */
 };
 
@@ -370,11 +372,24 @@ static void print_summary(const struct run *run)
 	fflush(stdout);
 }
 
+static void tell_notes(struct run *run)
+{
+	const struct result *result = &run->result;
+
+	if (result->attempt)
+		progress_note(&run->view,
+		              "attempt %llu of this Job: an earlier one left files in the volume",
+		              (unsigned long long)result->attempt);
+	for (unsigned i = 0; i < result->n_notes; i++)
+		progress_note(&run->view, "%s", result->notes[i]);
+}
+
 static int run_tests(struct run *run)
 {
 	struct err err;
 	int code, ledger_code;
 
+	tell_notes(run);
 	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&stop_signal); i++)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
@@ -412,6 +427,13 @@ static void on_look_step(void *arg, const char *what)
 	attended_step(look->self, what, true);
 }
 
+static void on_sweep_step(void *arg, const char *what, bool of_volume)
+{
+	struct look *look = arg;
+
+	attended_step(look->self, what, of_volume);
+}
+
 static void look_at_targets(void *arg, struct attended *self)
 {
 	struct look *look = arg;
@@ -420,6 +442,8 @@ static void look_at_targets(void *arg, struct attended *self)
 	look->ret = agenda_look(&look->run->agenda, on_look_step, look, &look->err);
 	if (!look->ret)
 		look->ret = begin_result(look->run, &look->err);
+	if (!look->ret && look->run->sweeps)
+		sweep(&look->run->agenda, &look->run->result, on_sweep_step, look, &stop_signal);
 }
 
 /* A thread that is left here keeps all that was read, so it is the end of the run. */
@@ -538,6 +562,7 @@ int run_plan(const struct run_options *options)
 	if (!run)
 		return ERR_TARGET;
 	run->options = options;
+	run->sweeps = true;
 	if (begin(run, &err) || open_out(run, &err)) {
 		print_error(&err);
 		code = failed(&err);
@@ -562,6 +587,7 @@ int run_check(const struct run_options *options)
 		code = failed(&err);
 	} else {
 		agenda_write(stdout, &run->agenda);
+		sweep_write(stdout, &run->agenda);
 	}
 	run_destroy(run);
 	return code;

@@ -1,15 +1,16 @@
 /*
  * What is written lies below one directory that this run made itself: mkdir is
- * the test that the name was free, and what is removed is removed through the
- * descriptor of that directory, never through its path.
+ * the test that the name was free. A claim in it says whose it is.
  */
 #include "io/target.h"
 
+#include "io/claim.h"
+#include "io/heartbeat.h"
 #include "io/host.h"
 #include "io/mount.h"
+#include "io/rundir.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -22,7 +23,6 @@
 #define RESERVE_LEAST_BYTES     (64 * MIB)
 #define RESERVE_PERCENT         5
 #define RESERVE_PERCENT_ON_NODE 20
-#define DIRECTORY_PREFIX        "pvcbench-"
 
 /* What usually helps against an errno met at a target; %s is its path. */
 static const struct remedy {
@@ -185,31 +185,50 @@ static bool is_on_container_root(const struct mount *mount, const struct stat *s
 	return is_root || mount_is_container_root(mount, host_in_pod());
 }
 
-static int init_directory(struct target *target, const struct stat *st, struct err *err)
+static int measure(struct target *target, const struct mount *mount, struct err *err)
 {
 	struct statvfs fs;
-	struct mount mount;
 
 	if (statvfs(target->path, &fs) < 0)
 		return explain("ask for the space of", target->path, errno, err);
+	measure_space(target, &fs);
+	if (mount_is_memory(mount))
+		spare_memory(target);
+	return 0;
+}
+
+int target_measure(struct target *target, struct err *err)
+{
+	struct mount mount;
+
+	if (target->is_block)
+		return 0;
+	mount_read(&mount, target->path);
+	return measure(target, &mount, err);
+}
+
+static int init_directory(struct target *target, const struct stat *st, struct err *err)
+{
+	struct mount mount;
+
 	target->dirfd = open_directory(target->path);
 	if (target->dirfd < 0)
 		return explain_errno("open", target->path, errno, st, err);
 	mount_read(&mount, target->path);
 	target->is_node_local = mount_is_node_local(&mount);
 	target->is_container_root = is_on_container_root(&mount, st);
-	measure_space(target, &fs);
+	if (measure(target, &mount, err))
+		return -1;
 	target->is_unbounded = mount_is_object_store(&mount) || !target->capacity_bytes ||
 	                       target->capacity_bytes >= TARGET_UNBOUNDED_BYTES;
 	find_file_limit(target, &mount);
-	if (mount_is_memory(&mount))
-		spare_memory(target);
 	return 0;
 }
 
 static int init_device(struct target *target, const struct stat *st, struct err *err)
 {
 	CLEANUP(fd) int fd = open(target->path, O_RDONLY | O_CLOEXEC);
+	int errnum;
 
 	if (fd < 0)
 		return explain_errno("open", target->path, errno, st, err);
@@ -217,6 +236,21 @@ static int init_device(struct target *target, const struct stat *st, struct err 
 		return explain("ask for the size of", target->path, errno, err);
 	target->is_block = true;
 	target->free_bytes = target->capacity_bytes;
+	errnum = device_look(fd, target->capacity_bytes, target->device_content);
+	if (errnum)
+		snprintf(target->device_content, sizeof(target->device_content),
+		         "what cannot be read (%s)", err_words(errnum));
+	return 0;
+}
+
+int target_zero_device_ends(struct target *target, struct err *err)
+{
+	CLEANUP(fd) int fd = open(target->path, O_RDWR | O_EXCL | O_CLOEXEC);
+	int errnum = fd < 0 ? errno : device_zero_ends(fd, target->capacity_bytes);
+
+	if (errnum)
+		return explain("zero the ends of", target->path, errnum, err);
+	target->device_content[0] = '\0';
 	return 0;
 }
 
@@ -298,15 +332,10 @@ int target_cut_file(struct target *target, unsigned n, uint64_t bytes, struct er
 	return 0;
 }
 
-int target_enter(struct target *target, const char *run_id, struct err *err)
+static int make_run_dir(struct target *target, struct err *err)
 {
 	struct stat st = {0};
 
-	assert(*run_id && strlen(run_id) < TARGET_RUN_ID_MAX && !strchr(run_id, '/'));
-	if (target->is_block)
-		return 0;
-	assert(target->run_dirfd < 0);
-	snprintf(target->run_dir, sizeof(target->run_dir), DIRECTORY_PREFIX "%s", run_id);
 	if (mkdirat(target->dirfd, target->run_dir, 0700) < 0) {
 		int errnum = errno;
 
@@ -324,108 +353,53 @@ int target_enter(struct target *target, const char *run_id, struct err *err)
 	return -1;
 }
 
-/* A list of names for a message; the buffer's end is the limit. */
-struct leftovers {
-	char text[ERR_TEXT_MAX / 2];
-	size_t used;
-	unsigned n;
-};
-
-static void add_leftover(struct leftovers *left, const char *name, const char *why)
+static int write_claim(struct target *target, const char *run_id, struct err *err)
 {
-	size_t room = sizeof(left->text) - left->used;
-	int n = snprintf(left->text + left->used, room, "%s'%s': %s", left->n ? ", " : "", name,
-	                 why);
+	struct claim claim;
+	int errnum;
 
-	left->n++;
-	left->used += min_u64((uint64_t)n, room - 1);
+	claim_describe(&claim, run_id);
+	claim_keep(&claim, target->kept_for);
+	claim.attempt = max_u64(target->attempt, 1);
+	errnum = claim_write(target->run_dirfd, &claim);
+	if (errnum)
+		return explain("write to our directory in", target->path, errnum, err);
+	return heartbeat_start(&target->heartbeat, target->run_dirfd, err);
 }
 
-/* Remove one name in our directory; whether this call did it. */
-static bool remove_file(int dirfd, const char *name, struct leftovers *left)
+int target_enter(struct target *target, const char *run_id, struct err *err)
 {
-	struct stat st;
-	int ret = fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW);
+	struct err leave_err;
 
-	if (ret == 0 && !S_ISREG(st.st_mode)) {
-		add_leftover(left, name, "not a regular file");
-		return false;
-	}
-	if (ret == 0 && unlinkat(dirfd, name, 0) == 0)
-		return true;
-	/* Object stores may list a name for a while after it is gone. */
-	if (errno != ENOENT)
-		add_leftover(left, name, err_words(errno));
-	return false;
+	assert(*run_id && strlen(run_id) < TARGET_RUN_ID_MAX && !strchr(run_id, '/'));
+	if (target->is_block)
+		return 0;
+	assert(target->run_dirfd < 0);
+	snprintf(target->run_dir, sizeof(target->run_dir), RUNDIR_PREFIX "%s", run_id);
+	if (make_run_dir(target, err) < 0)
+		return -1;
+	if (write_claim(target, run_id, err) == 0)
+		return 0;
+	target_leave(target, &leave_err);
+	return -1;
 }
 
-/* One pass over the directory: how many were removed. What stays is in *left. */
-static unsigned remove_files(DIR *dir, struct leftovers *left)
+static void end_heartbeat(struct target *target)
 {
-	const struct dirent *entry;
-	unsigned removed = 0;
-
-	*left = (struct leftovers){0};
-	rewinddir(dir);
-	while ((entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		removed += remove_file(dirfd(dir), entry->d_name, left);
-	}
-	return removed;
-}
-
-/* Empty our directory; what stays is in *left. 0 or an errno. */
-static int empty_run_dir(const struct target *target, struct leftovers *left)
-{
-	int fd = openat(target->run_dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-	if (!dir) {
-		int errnum = errno;
-
-		if (fd >= 0)
-			close(fd);
-		return errnum;
-	}
-	/* Removing while listing makes some file systems skip names: again until none is found. */
-	while (remove_files(dir, left) > 0)
-		;
-	closedir(dir);
-	return 0;
-}
-
-/* Whether the name in the target still means the directory that we made. */
-static bool is_still_ours(const struct target *target)
-{
-	struct stat ours, named;
-
-	return fstat(target->run_dirfd, &ours) == 0 &&
-	       fstatat(target->dirfd, target->run_dir, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+	heartbeat_stop(target->heartbeat);
+	target->heartbeat = NULL;
 }
 
 int target_leave(struct target *target, struct err *err)
 {
-	struct leftovers left = {0};
+	const struct rundir dir = {target->path, target->run_dir, target->dirfd, target->run_dirfd};
 
 	if (target->run_dirfd < 0)
 		return 0;
-
-	int errnum = empty_run_dir(target, &left);
-
-	if (errnum)
-		return err_sys(err, ERR_TARGET, errnum, "cannot list '%s/%s' to remove it",
-		               target->path, target->run_dir);
-	if (left.n)
-		return err_set(err, ERR_TARGET, "cannot remove '%s/%s', in it stay: %s",
-		               target->path, target->run_dir, left.text);
-	if (!is_still_ours(target))
-		return err_set(err, ERR_TARGET, "'%s/%s' is no longer the directory we made",
-		               target->path, target->run_dir);
-	if (unlinkat(target->dirfd, target->run_dir, AT_REMOVEDIR) < 0)
-		return err_sys(err, ERR_TARGET, errno, "cannot remove '%s/%s'", target->path,
-		               target->run_dir);
+	/* What it has open would keep a name in the directory on NFS. */
+	end_heartbeat(target);
+	if (rundir_remove(&dir, true, err) < 0)
+		return -1;
 	close(target->run_dirfd);
 	target->run_dirfd = -1;
 	return 0;
@@ -440,6 +414,7 @@ static void close_fd(int *fd)
 
 void target_destroy(struct target *target)
 {
+	end_heartbeat(target);
 	close_fd(&target->run_dirfd);
 	close_fd(&target->dirfd);
 }

@@ -6,16 +6,19 @@
 #ifndef PVCBENCH_TARGET_H
 #define PVCBENCH_TARGET_H
 
-#include "base/err.h"
+#include "io/device.h"
+#include "io/rundir.h"
 
 #define TARGET_PATH_MAX    1024
 #define TARGET_RUN_ID_MAX  64
 #define TARGET_FILES_MAX   256
-#define TARGET_FILE_FORMAT "data.%u" /* our file N in our directory */
+#define TARGET_FILE_FORMAT RUNDIR_FILE_FORMAT /* our file N in our directory */
 /* More is not told apart: object stores state absurd sizes. */
 #define TARGET_SPACE_MAX (1ull << 60)
 /* Nobody has this capacity for one volume and means it. */
 #define TARGET_UNBOUNDED_BYTES (1ull << 50)
+
+struct heartbeat;
 
 struct target {
 	char path[TARGET_PATH_MAX];
@@ -31,10 +34,14 @@ struct target {
 	uint64_t reserve_bytes;  /* of these, what stays free */
 	uint64_t file_bytes_max; /* of one file, where that is known beforehand; else 0 */
 	const char *file_limit;  /* what bounds it: "FAT", "RLIMIT_FSIZE" */
+	char device_content[DEVICE_FOUND_MAX]; /* see device_look; "": both its ends are zero */
 	/* Of our file N: bytes from its start that this run wrote and synced. */
 	uint64_t laid_out_bytes[TARGET_FILES_MAX];
 	/* What all files came to when a layout's time was over; 0: that has not happened. */
 	uint64_t layout_most_bytes;
+	uint64_t attempt;            /* of our Job, for the claim; 0 is 1 */
+	const char *kept_for;        /* the ledger that our files stay for; borrowed; NULL: none */
+	struct heartbeat *heartbeat; /* of our directory's claim; owned */
 };
 
 /*
@@ -51,10 +58,19 @@ int target_init(struct target *target, const char *path, struct err *err);
  */
 int target_check_writable(const struct target *target, struct err *err);
 
+/* Ask for capacity and free space of a directory again. */
+int target_measure(struct target *target, struct err *err);
+
+/* Zero the first and the last MiB of a device, which nobody else may hold. */
+int target_zero_device_ends(struct target *target, struct err *err);
+
 /* The bytes that our files may take in all: free less reserve; a device's size. */
 uint64_t target_budget(const struct target *target);
 
-/* Make our directory (new, else an error). Nothing to do for a device. */
+/*
+ * Make our directory (new, else an error), with its claim and heartbeat. Nothing to do for
+ * a device.
+ */
 int target_enter(struct target *target, const char *run_id, struct err *err);
 
 /* Cut our file N to at most `bytes`; one that is shorter or was never made is left alone. */

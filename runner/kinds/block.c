@@ -280,7 +280,7 @@ static int prepare(struct block *b, struct err *err)
 	if (block_fit(&b->geometry, test, b->env->target, b->env->host, err) || enter(b, err) ||
 	    block_concede(b, b->geometry.size_note, err) ||
 	    block_concede(b, b->geometry.depth_note, err) || open_files(b, 0, err) ||
-	    concede_buffered(b, err) || choose(b, err))
+	    block_guard_device(b, err) || concede_buffered(b, err) || choose(b, err))
 		return -1;
 	describe(b); /* already now: the layout may fail or be interrupted */
 	if (concede_holes(b, err) || block_verify_prepare(b, err))

@@ -45,6 +45,9 @@ int block_fit(struct geometry *geometry, const struct test *test, const struct t
 int block_check(const struct test *test, const struct target *target, const struct host *host,
                 struct preview *preview, struct err *err);
 
+/* ERR_REFUSED where a device that is open and would be overwritten holds something by now. */
+int block_guard_device(const struct block *b, struct err *err);
+
 /* Add a note to the test's concessions (none where it is empty); with strict it is the error. */
 int block_concede(struct block *b, const char *note, struct err *err);
 

@@ -34,22 +34,53 @@ void block_existing_path(const struct test *test, const struct target *target, c
 		snprintf(out, size, "%s/%s", target->path, test->filename);
 }
 
+static bool overwrites_device(const struct test *test, const struct target *target)
+{
+	return target->is_block && block_own_file(test) &&
+	       (plan_writes(test) || block_lays_out(test));
+}
+
+static int refuse_content(const struct target *target, const char *content, struct err *err)
+{
+	return err_set(err, ERR_REFUSED,
+	               "device '%s' holds %s: its first or last MiB is not zero (zero both if "
+	               "nothing on it is needed, or say destroy: anything)",
+	               target->path, content);
+}
+
 static int check_safety(const struct test *test, const struct target *target, struct err *err)
 {
-	if (test->destroy)
-		return 0;
-	if (target->is_block && block_own_file(test) && (plan_writes(test) || block_lays_out(test)))
+	if (overwrites_device(test, target) && !test->destroy)
 		return err_set(err, ERR_REFUSED,
 		               "'%s' is a block device and its contents would be overwritten (say "
 		               "destroy: true if that is meant; layout: none reads what is there)",
 		               target->path);
-	if (!block_own_file(test) && plan_writes(test))
+	if (overwrites_device(test, target) && target->device_content[0] &&
+	    test->destroy != DESTROY_ANYTHING)
+		return refuse_content(target, target->device_content, err);
+	if (!block_own_file(test) && plan_writes(test) && !test->destroy)
 		return err_set(
 		        err, ERR_REFUSED,
 		        "'%s' is an existing file and would be overwritten (say destroy: true if "
 		        "that is meant)",
 		        test->filename);
 	return 0;
+}
+
+/* The check before the run may lie hours back. */
+int block_guard_device(const struct block *b, struct err *err)
+{
+	const struct target *target = b->env->target;
+	char content[DEVICE_FOUND_MAX];
+	int errnum;
+
+	if (!overwrites_device(b->test, target) || b->test->destroy == DESTROY_ANYTHING)
+		return 0;
+	errnum = device_look(b->files[0].fd, b->files[0].size_bytes, content);
+	if (errnum)
+		return err_sys(err, ERR_TARGET, errnum, "cannot read the ends of '%s'",
+		               target->path);
+	return content[0] ? refuse_content(target, content, err) : 0;
 }
 
 /*

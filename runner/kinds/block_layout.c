@@ -140,7 +140,7 @@ static int lay_out_file(struct block *b, unsigned i, uint64_t time_ns, struct er
 {
 	uint64_t *laid_out = &b->env->target->laid_out_bytes[i], block = layout_block(b);
 	/* From a whole layout block on: what an earlier test left off may not be aligned. */
-	uint64_t from = *laid_out / block * block;
+	uint64_t from = max_u64(*laid_out / block * block, b->geometry.edge);
 	uint64_t bytes = b->geometry.file_bytes - from, written;
 
 	if (write_range(b, i, from, bytes, time_ns, &written, err)) {

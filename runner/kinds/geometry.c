@@ -22,6 +22,21 @@ static uint64_t down_to_blocks(uint64_t bytes, const struct test *test)
 	return bytes / test->bs * test->bs;
 }
 
+/* What is written to a device keeps off its ends, which say what others put there. */
+static uint64_t edge_of(const struct test *test, const struct target *target)
+{
+	bool writes = plan_rw_writes(test->rw) || test->layout == LAYOUT_FULL;
+
+	return target->is_block && writes ? DEVICE_END_BYTES : 0;
+}
+
+static uint64_t space_of(const struct test *test, const struct target *target)
+{
+	uint64_t edges = 2 * edge_of(test, target), budget = target_budget(target);
+
+	return budget > edges ? budget - edges : 0;
+}
+
 static uint64_t size_asked(const struct test *test, const struct target *target,
                            const struct host *host)
 {
@@ -29,7 +44,7 @@ static uint64_t size_asked(const struct test *test, const struct target *target,
 	case SIZE_PERCENT_FREE:
 		if (target->is_unbounded)
 			return WORKING_SET;
-		return target_budget(target) / 100 * test->size.value;
+		return space_of(test, target) / 100 * test->size.value;
 	case SIZE_X_MEMORY:
 		return host->memory_bytes * test->size.value;
 	case SIZE_BYTES:
@@ -38,12 +53,12 @@ static uint64_t size_asked(const struct test *test, const struct target *target,
 	return test->size.value;
 }
 
-/* What the files take in all. */
+/* What the files take in all, but for the edge. */
 static uint64_t sum(const struct geometry *g, const struct test *test)
 {
 	if (g->files > 1)
 		return g->files * (g->offset + g->size);
-	return g->offset + (test->numjobs - 1) * g->increment + g->size;
+	return g->offset - g->edge + (test->numjobs - 1) * g->increment + g->size;
 }
 
 static uint64_t scaled(uint64_t bytes, double factor, const struct test *test)
@@ -55,7 +70,7 @@ static void shrink(struct geometry *g, const struct test *test, uint64_t space)
 {
 	double factor = (double)space / (double)sum(g, test);
 
-	g->offset = scaled(g->offset, factor, test);
+	g->offset = g->edge + scaled(g->offset - g->edge, factor, test);
 	g->increment = scaled(g->increment, factor, test);
 	g->size = scaled(g->size, factor, test);
 }
@@ -174,7 +189,8 @@ static int no_space(const struct test *test, const struct target *target, struct
 	        "no space on '%s': %s free, and %s are to stay free; %llu job(s) of one block "
 	        "of %s do not fit (free space or use a larger volume)",
 	        target->path, units_format_size(target->free_bytes, free),
-	        units_format_size(target->reserve_bytes, reserve),
+	        units_format_size(max_u64(target->reserve_bytes, 2 * edge_of(test, target)),
+	                          reserve),
 	        (unsigned long long)test->numjobs, units_format_size(test->bs, block));
 }
 
@@ -186,7 +202,8 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 
 	*g = (struct geometry){
 	        .size_asked = down_to_blocks(size_asked(test, target, host), test),
-	        .offset = test->offset,
+	        .offset = max_u64(test->offset, edge_of(test, target)),
+	        .edge = edge_of(test, target),
 	        .iodepth = test->iodepth,
 	        .increment = test->file_per_job ? 0 : test->offset_increment,
 	        .files = test->file_per_job ? (unsigned)test->numjobs : 1,
@@ -196,7 +213,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	if (fit_class(g, test, err) || fit_file_limit(g, test, target, err))
 		return -1;
 	before = g->size;
-	space = target_budget(target);
+	space = space_of(test, target);
 	if (sum(g, test) > space) {
 		shrink(g, test, space);
 		add_size_note(
@@ -207,7 +224,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	}
 	if (g->size < test->bs)
 		return no_space(test, target, err);
-	g->file_bytes = sum(g, test) / g->files;
+	g->file_bytes = g->edge + sum(g, test) / g->files;
 	return geometry_fit_memory(g, test, host, false, err);
 }
 

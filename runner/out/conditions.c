@@ -306,6 +306,9 @@ void conditions_write(FILE *out, const struct result *result)
 	fputs("Conditions\n", out);
 	fprintf(out, "  run            plan %s, pvcbench %s, %s, id %s\n", or_unknown(result->plan),
 	        or_unknown(result->version), or_unknown(result->started), or_unknown(result->id));
+	if (result->attempt)
+		fprintf(out, "  attempt        %llu of the Job: the volume is as the one before left it\n",
+		        (unsigned long long)result->attempt);
 	fprintf(out, "  node           %s, kernel %s, %s\n", or_unknown(c->node),
 	        or_unknown(c->kernel), or_unknown(c->machine));
 	if (c->cpus > 0)
@@ -326,4 +329,6 @@ void conditions_write(FILE *out, const struct result *result)
 	remarks_write(out, result, "  verify         ", remark_verify);
 	remarks_write(out, result, "  window         ", remark_window);
 	remarks_write(out, result, "  concession     ", remark_concession);
+	for (unsigned i = 0; i < result->n_notes; i++)
+		fprintf(out, "  note           %s\n", result->notes[i]);
 }

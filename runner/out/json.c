@@ -293,11 +293,24 @@ static const struct member test_members[] = {
 
 /* ---- the document ---- */
 
+/* Only where an earlier attempt is known of, and where there is something to note. */
+static bool has_attempt(const void *object)
+{
+	return ((const struct result *)object)->attempt;
+}
+
+static bool has_notes(const void *object)
+{
+	return ((const struct result *)object)->n_notes;
+}
+
 static const struct member run_members[] = {
         {"id", TEXT_AT(struct result, id)},
         {"started", TEXT_AT(struct result, started)},
         {"version", TEXT_AT(struct result, version)},
         {"plan", TEXT_AT(struct result, plan)},
+        {"attempt", KNOWN_AT(struct result, attempt), .present = has_attempt},
+        {"notes", LIST_AT(struct result, notes, n_notes), .present = has_notes},
         {0},
 };
 

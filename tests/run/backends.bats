@@ -102,7 +102,7 @@ nowait() { # DIRECTORY: its files can be read without blocking
 }
 
 @test "a block device" {
-	loop_device 64M
+	loop_device 66M
 	every_way "$loop" "destroy: true"
 	direct true
 	holds "all(.tests[]; .target == \"$loop\")"

@@ -162,8 +162,9 @@ rules_of() { # NAME RULE...
 
 # --- the log of the FUSE file system: OP OFFSET SIZE START_NS END_NS RESULT DIRECT PATH ---
 
-requests() { # OP [SIZE]: these lines
-	awk -v op="$1" -v size="${2:-}" '$1 == op && (size == "" || $3 == size)' \
+requests() { # OP [SIZE]: these lines, but for those of the claim of a run
+	awk -v op="$1" -v size="${2:-}" \
+		'$1 == op && (size == "" || $3 == size) && $8 !~ /\/claim$/' \
 		"$T/fuse.control/log"
 }
 

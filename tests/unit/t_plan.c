@@ -184,7 +184,8 @@ static const struct {
         MEMBER(IS_TEXT, ledger),
         MEMBER(IS_U64, repeat),
         MEMBER(IS_BOOL, strict),
-        MEMBER(IS_BOOL, destroy),
+        MEMBER(IS_INT, destroy),
+        MEMBER(IS_BOOL, clean),
 };
 
 static void format_member(size_t i, const struct test *test, char *out, size_t size)
@@ -288,7 +289,8 @@ static void test_defaults(void **state)
 	assert_int_equal(test->layout, LAYOUT_FULL);
 	assert_int_equal(test->repeat, 1);
 	assert_int_equal(test->n_expect, 0);
-	assert_false(test->destroy);
+	assert_int_equal(test->destroy, DESTROY_NOTHING);
+	assert_false(test->clean);
 	plan_destroy(&plan);
 	assert_null(plan.tests);
 	plan_destroy(&plan);
@@ -477,7 +479,7 @@ static void test_override(void **state)
 	assert_int_equal(plan.tests[2].n_expect, 1);
 	assert_string_equal(plan.tests[0].target, "/a b");
 	assert_string_equal(plan.tests[0].filename, "# x");
-	assert_true(plan.tests[1].destroy);
+	assert_int_equal(plan.tests[1].destroy, DESTROY_NAMED);
 	plan_destroy(&plan);
 }
 
