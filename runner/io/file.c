@@ -389,6 +389,26 @@ bool file_reads_zero(int fd, uint64_t offset, uint32_t align)
 	return n <= 0 || at >= (size_t)n;
 }
 
+static bool is_among(long type, const long *types, size_t n)
+{
+	while (n && types[n - 1] != type)
+		n--;
+	return n > 0;
+}
+
+bool file_piles_up(int fd, bool v1)
+{
+	/* What is written goes on to the daemon at once; there is nothing behind it. */
+	static const long through[] = {FUSE_SUPER_MAGIC, TMPFS_MAGIC};
+	static const long throttled[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+	                                 F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC};
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0 || is_among(fs.f_type, through, ARRAY_SIZE(through)))
+		return false;
+	return v1 || !is_among(fs.f_type, throttled, ARRAY_SIZE(throttled));
+}
+
 void file_drop_cache(int fd)
 {
 	fdatasync(fd);

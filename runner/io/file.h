@@ -64,6 +64,13 @@ bool file_has_hole(int fd, uint64_t offset, uint64_t bytes);
  */
 bool file_reads_zero(int fd, uint64_t offset, uint32_t align);
 
+/*
+ * Whether buffered writes may fill a memory limit with what is not yet written back: with a
+ * cgroup v1 (v1) wherever the page cache holds writes back at all, with v2 where the file
+ * system, as that of a network, does not take part in the kernel's throttling.
+ */
+bool file_piles_up(int fd, bool v1);
+
 /* Write back and drop what the page cache holds of it. */
 void file_drop_cache(int fd);
 

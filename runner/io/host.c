@@ -62,11 +62,12 @@ static void limit_cpus(struct host *host, double cpus)
 }
 
 /* A limit beyond the machine's memory limits nothing: so v1 writes "unlimited". */
-static void limit_memory(struct host *host, uint64_t bytes)
+static void limit_memory(struct host *host, uint64_t bytes, bool v1)
 {
 	if (bytes > 0 && (bytes < host->memory_bytes || host->memory_bytes == 0)) {
 		host->memory_bytes = bytes;
 		host->memory_limited = true;
+		host->memory_v1 = v1;
 	}
 }
 
@@ -100,7 +101,7 @@ static void read_memory_v2(struct host *host, const char *dir)
 	char path[LINE_BYTES], text[64];
 
 	snprintf(path, sizeof(path), "%s/memory.max", dir);
-	limit_memory(host, strtoull(host_read_line(path, text, sizeof(text)), NULL, 10));
+	limit_memory(host, strtoull(host_read_line(path, text, sizeof(text)), NULL, 10), false);
 }
 
 static void read_memory_v1(struct host *host, const char *dir)
@@ -108,7 +109,7 @@ static void read_memory_v1(struct host *host, const char *dir)
 	char path[LINE_BYTES], text[64];
 
 	snprintf(path, sizeof(path), "%s/memory.limit_in_bytes", dir);
-	limit_memory(host, strtoull(host_read_line(path, text, sizeof(text)), NULL, 10));
+	limit_memory(host, strtoull(host_read_line(path, text, sizeof(text)), NULL, 10), true);
 }
 
 /* Where a controller's groups lie below sys_root, and how a limit is read there. */

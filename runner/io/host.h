@@ -17,6 +17,7 @@ struct host {
 	bool cpu_quota;             /* whether cpus comes from a quota */
 	uint64_t memory_bytes;      /* cgroup limit, else the machine's memory */
 	bool memory_limited;        /* whether it comes from a cgroup */
+	bool memory_v1;             /* from one of v1, which does not throttle who dirties it */
 	uint64_t host_memory_bytes; /* MemTotal */
 };
 

@@ -131,6 +131,42 @@ static int cap_threads(struct block *b, struct err *err)
 	return block_concede(b, g->depth_note, err);
 }
 
+/* Of the memory limit, what may wait in the page cache. */
+#define CACHED_SHARE 8
+
+uint64_t block_cached_writes(const struct block *b, uint64_t threads, uint64_t bytes)
+{
+	const struct host *host = b->env->host;
+
+	if (!host->memory_limited || b->files[0].direct || b->choice.engine == &engine_null ||
+	    !file_piles_up(b->files[0].fd, host->memory_v1))
+		return 0;
+	return max_u64(host->memory_bytes / CACHED_SHARE / threads / bytes, 1);
+}
+
+/* Buffered writes are synced in time; where the plan does not do it, that is a concession. */
+static int bound_cached(struct block *b, struct err *err)
+{
+	const struct test *test = b->test;
+	bool by_threads = b->choice.engine->max_depth == 1;
+	uint64_t threads = test->numjobs * (by_threads ? b->geometry.iodepth : 1), most;
+	char note[RESULT_TEXT_MAX];
+
+	b->sync_every = test->fsync ? test->fsync : test->fdatasync;
+	if (!plan_writes(test) || test->sync != SYNC_NONE)
+		return 0;
+	most = block_cached_writes(b, threads, test->bs);
+	if (!most || (b->sync_every && b->sync_every <= most))
+		return 0;
+	b->sync_every = most;
+	snprintf(
+	        note, sizeof(note),
+	        "synced after every %llu writes of a thread: the kernel kills who fills its memory "
+	        "limit with writes faster than this volume takes them",
+	        (unsigned long long)most);
+	return block_concede(b, note, err);
+}
+
 static void fill_params(const struct block *b, const struct load_job *jobs,
                         struct load_params *params)
 {
@@ -148,7 +184,7 @@ static void fill_params(const struct block *b, const struct load_job *jobs,
 	        .period_num_ns = paced ? test->rate ? NSEC_PER_SEC * test->bs : NSEC_PER_SEC : 0,
 	        .period_den = test->rate ? test->rate : test->rate_iops,
 	        .thinktime_ns = test->thinktime_ns,
-	        .sync_every = test->fsync ? test->fsync : test->fdatasync,
+	        .sync_every = b->sync_every,
 	        .sync_op = test->fsync ? IO_FSYNC : IO_FDATASYNC,
 	        .end_sync = test->end_fsync && plan_writes(test),
 	        .data = test->buffer == BUFFER_ZERO ? LOAD_DATA_ZERO : LOAD_DATA_RANDOM,
@@ -185,7 +221,7 @@ static int measure(struct block *b, struct err *err)
 	struct load_params params;
 	struct load_outcome outcome;
 
-	if (cap_threads(b, err))
+	if (cap_threads(b, err) || bound_cached(b, err))
 		return -1;
 	fill_jobs(b, jobs);
 	fill_params(b, jobs, &params);

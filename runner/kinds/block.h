@@ -19,6 +19,7 @@ struct block {
 	struct engine_choice choice;
 	struct verify *verify; /* the run's, of this target; NULL: the test has none */
 	uint64_t seed;
+	uint64_t sync_every; /* writes of a thread, by the plan or for the memory; 0: never */
 	bool unanswered; /* requests did not come back: closing the files would wait for them */
 	unsigned n_files;
 	struct file files[PLAN_JOBS_MAX];
@@ -56,6 +57,12 @@ int block_lay_out(struct block *b, struct err *err);
 
 /* For a test that writes first: nothing of an earlier test may lie there. */
 int block_empty_files(struct block *b, struct err *err);
+
+/*
+ * How many writes of `bytes` one of so many threads may leave to the page cache before it has to
+ * sync them, lest the kernel kill us for the memory that they take. 0: any.
+ */
+uint64_t block_cached_writes(const struct block *b, uint64_t threads, uint64_t bytes);
 
 /* Of its requests, and how many are outstanding: as memory allows. */
 #define BLOCK_LAYOUT_BYTES (1 * MIB)

@@ -62,14 +62,18 @@ static int write_range(struct block *b, unsigned i, uint64_t from, uint64_t byte
 	                    .short_tail = true,
 	                    .block_bytes = (uint32_t)min_u64(layout_block(b), bytes)},
 	};
+	unsigned depth = block_layout_depth(b->env->host);
 	const struct load_params params = {
 	        .engine = b->choice.engine,
 	        .jobs = &job,
 	        .numjobs = 1,
-	        .depth = block_layout_depth(b->env->host),
+	        .depth = depth,
 	        .align = b->files[i].align,
 	        .requests = (bytes + job.pattern.block_bytes - 1) / job.pattern.block_bytes,
 	        .runtime_ns = time_ns,
+	        .sync_every = block_cached_writes(b, b->choice.engine->max_depth == 1 ? depth : 1,
+	                                          job.pattern.block_bytes),
+	        .sync_op = IO_FDATASYNC,
 	        .end_sync = true,
 	        .data = b->test->buffer == BUFFER_ZERO ? LOAD_DATA_ZERO : LOAD_DATA_RANDOM,
 	        .seed = random_mix(b->seed + i),

@@ -304,6 +304,22 @@ static void test_the_span_of_holes(void **state)
 	file_close(&file);
 }
 
+static void test_what_piles_up(void **state)
+{
+	int memory = memfd_create("t_file", MFD_CLOEXEC);
+	int proc = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(memory >= 0 && proc >= 0);
+	assert_false(file_piles_up(memory, true));
+	assert_false(file_piles_up(memory, false));
+	/* Not known to be throttled. */
+	assert_true(file_piles_up(proc, true));
+	assert_true(file_piles_up(proc, false));
+	close(memory);
+	close(proc);
+}
+
 /* Allocated is not written. */
 static void test_unwritten(void **state)
 {
@@ -354,7 +370,8 @@ int main(void)
 	        IN_DIR(test_sync_flags),     IN_DIR(test_no_links),
 	        IN_DIR(test_existing),       IN_DIR(test_odd_kinds),
 	        IN_DIR(test_holes),          IN_DIR(test_the_span_of_holes),
-	        IN_DIR(test_unwritten),      IN_DIR(test_drop_cache),
+	        IN_DIR(test_unwritten),      IN_DIR(test_what_piles_up),
+	        IN_DIR(test_drop_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
