@@ -19,6 +19,7 @@
 #include "io/engine.h"
 #include "io/file.h"
 #include "io/host.h"
+#include "io/leftover.h"
 #include "io/mount.h"
 
 #define TRY_BYTES            4096u
@@ -27,8 +28,6 @@
 #define SPACE_ENOUGH         (1 * GIB)
 #define FIGURE_MAX           512
 #define TERMINATION_LOG_PATH "/dev/termination-log"
-
-enum status { OK, LIMITED, MISSING };
 
 struct doctor {
 	FILE *out;
@@ -41,33 +40,29 @@ struct doctor {
 
 static const char *const status_names[] = {"ok", "limited", "missing"};
 
-/* remedy may be NULL. */
-PRINTF_LIKE(5, 6)
-static void say(struct doctor *d, enum status status, const char *what, const char *remedy,
+void doctor_say(FILE *out, enum doctor_status status, const char *what, const char *remedy,
                 const char *fmt, ...)
 {
-	char figure[FIGURE_MAX];
 	va_list args;
 
+	fprintf(out, "%s: %s (", status_names[status], what);
 	va_start(args, fmt);
-	vsnprintf(figure, sizeof(figure), fmt, args);
+	vfprintf(out, fmt, args);
 	va_end(args);
-	fprintf(d->out, "%s: %s (%s)", status_names[status], what, figure);
-	if (remedy)
-		fprintf(d->out, ": %s", remedy);
-	fputc('\n', d->out);
-	/* The next check may wait for storage that does not answer. */
-	fflush(d->out);
+	fprintf(out, ")%s%s\n", remedy ? ": " : "", remedy ? remedy : "");
+	fflush(out);
 }
+
+#define say(d, ...) doctor_say((d)->out, __VA_ARGS__)
 
 static void check_user(struct doctor *d)
 {
-	say(d, OK, "user and group", NULL, "%u:%u", geteuid(), getegid());
+	say(d, DOCTOR_OK, "user and group", NULL, "%u:%u", geteuid(), getegid());
 }
 
 static void check_node(struct doctor *d)
 {
-	say(d, OK, "node", NULL, "%s, kernel %s, %s", d->host.node, d->host.kernel,
+	say(d, DOCTOR_OK, "node", NULL, "%s, kernel %s, %s", d->host.node, d->host.kernel,
 	    d->host.machine);
 }
 
@@ -75,7 +70,7 @@ static void check_cpus(struct doctor *d)
 {
 	bool enough = d->host.cpus >= 1;
 
-	say(d, enough ? OK : LIMITED, "CPUs",
+	say(d, enough ? DOCTOR_OK : DOCTOR_LIMITED, "CPUs",
 	    enough ? NULL
 	           : "raise limits.cpu to 1 or more: a benchmark stops when its quota is used",
 	    "%.3g%s", d->host.cpus, d->host.cpu_quota ? ", a quota" : ", no quota");
@@ -86,7 +81,7 @@ static void check_memory(struct doctor *d)
 	bool enough = d->host.memory_bytes >= MEMORY_ENOUGH;
 	char text[UNITS_TEXT_MAX];
 
-	say(d, enough ? OK : LIMITED, "memory",
+	say(d, enough ? DOCTOR_OK : DOCTOR_LIMITED, "memory",
 	    enough ? NULL : "raise limits.memory: deep queues of large blocks need it", "%s%s",
 	    units_format_size(d->host.memory_bytes, text),
 	    d->host.memory_limited ? ", a limit" : ", no limit");
@@ -100,9 +95,10 @@ static void check_memlock(struct doctor *d)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
 		return;
 	if (limit.rlim_cur == RLIM_INFINITY)
-		say(d, OK, "locked memory", NULL, "no limit");
+		say(d, DOCTOR_OK, "locked memory", NULL, "no limit");
 	else
-		say(d, limit.rlim_cur >= MEMLOCK_ENOUGH ? OK : LIMITED, "locked memory",
+		say(d, limit.rlim_cur >= MEMLOCK_ENOUGH ? DOCTOR_OK : DOCTOR_LIMITED,
+		    "locked memory",
 		    limit.rlim_cur >= MEMLOCK_ENOUGH
 		            ? NULL
 		            : "buffers may not be registered with io_uring; the container "
@@ -133,13 +129,14 @@ static void check_threads(struct doctor *d)
 
 	if (workers_make_threads_possible(&err) < 0 ||
 	    workers_start(&workers, &body, args, 1, &err) < 0) {
-		say(d, MISSING, "threads",
+		say(d, DOCTOR_MISSING, "threads",
 		    "look at the pod's seccomp profile and its limit on pids", "%s", err.text);
 		return;
 	}
 	workers_wait(workers, UINT64_MAX);
 	workers_join(workers);
-	say(d, OK, "threads", NULL, "%s", has_clone3 ? "by clone3" : "by clone, without clone3");
+	say(d, DOCTOR_OK, "threads", NULL, "%s",
+	    has_clone3 ? "by clone3" : "by clone, without clone3");
 }
 
 static void check_termination_log(struct doctor *d)
@@ -148,9 +145,9 @@ static void check_termination_log(struct doctor *d)
 
 	path = path && *path ? path : TERMINATION_LOG_PATH;
 	if (access(path, W_OK) == 0)
-		say(d, OK, "termination log", NULL, "%s", path);
+		say(d, DOCTOR_OK, "termination log", NULL, "%s", path);
 	else
-		say(d, MISSING, "termination log",
+		say(d, DOCTOR_MISSING, "termination log",
 		    "a pod has one; without it the summary is in the log only", "%s: %s", path,
 		    err_words(errno));
 }
@@ -158,19 +155,20 @@ static void check_termination_log(struct doctor *d)
 static void check_writable(struct doctor *d)
 {
 	if (d->target.is_block)
-		say(d, OK, "target", NULL, "block device '%s', not written to", d->target.path);
+		say(d, DOCTOR_OK, "target", NULL, "block device '%s', not written to",
+		    d->target.path);
 	else if (d->target.is_container_root)
-		say(d, LIMITED, "target", "mount a volume and name its path",
+		say(d, DOCTOR_LIMITED, "target", "mount a volume and name its path",
 		    "'%s' is writable, on the container's own root file system", d->target.path);
 	else
-		say(d, OK, "target", NULL, "'%s' is writable", d->target.path);
+		say(d, DOCTOR_OK, "target", NULL, "'%s' is writable", d->target.path);
 }
 
 static void check_file_system(struct doctor *d)
 {
 	const struct mount *mount = &d->mount;
 
-	say(d, OK, "file system", NULL, "%s from %s%s%s%s%s, %s",
+	say(d, DOCTOR_OK, "file system", NULL, "%s from %s%s%s%s%s, %s",
 	    mount->fs[0] ? mount->fs : "unknown", mount->source[0] ? mount->source : "unknown",
 	    mount->device[0] ? ", device " : "", mount->device,
 	    mount->scheduler[0] ? ", scheduler " : "", mount->scheduler,
@@ -180,13 +178,15 @@ static void check_file_system(struct doctor *d)
 static void check_space(struct doctor *d)
 {
 	static const char *const remedies[] = {
-	        [LIMITED] =
+	        [DOCTOR_LIMITED] =
 	                "files are shrunk to what fits; a larger volume gives figures that count",
-	        [MISSING] =
+	        [DOCTOR_MISSING] =
 	                "no test fits beside what stays free; a larger or emptier volume is needed",
 	};
 	uint64_t budget = target_budget(&d->target);
-	enum status status = budget >= SPACE_ENOUGH ? OK : budget >= TRY_BYTES ? LIMITED : MISSING;
+	enum doctor_status status = budget >= SPACE_ENOUGH ? DOCTOR_OK
+	                            : budget >= TRY_BYTES  ? DOCTOR_LIMITED
+	                                                   : DOCTOR_MISSING;
 	char capacity[UNITS_TEXT_MAX], free_space[UNITS_TEXT_MAX], usable[UNITS_TEXT_MAX];
 
 	say(d, status, "space", remedies[status], "%s, %s free, %s for us%s",
@@ -196,21 +196,76 @@ static void check_space(struct doctor *d)
 	    d->target.is_node_local ? ", on a disk that the node's pods share" : "");
 }
 
+/* Of a device: what a run with destroy: true would refuse. */
+static void check_content(struct doctor *d)
+{
+	if (!d->target.is_block)
+		return;
+	if (!d->target.device_content[0])
+		say(d, DOCTOR_OK, "content", NULL,
+		    "both ends are zero; destroy: true is needed to write");
+	else
+		say(d, DOCTOR_LIMITED, "content",
+		    "tests that write are refused; zero both ends, or say destroy: anything",
+		    "its ends hold %s", d->target.device_content);
+}
+
+static void check_leftovers(struct doctor *d)
+{
+	struct leftovers found;
+	struct claim own;
+	uint64_t bytes = 0;
+	unsigned alive = 0;
+	char text[UNITS_TEXT_MAX];
+
+	if (d->target.is_block)
+		return;
+	claim_describe(&own, "");
+	leftovers_find(&found, &d->target, &own);
+	for (unsigned i = 0; i < found.n; i++) {
+		alive += found.list[i].life == CLAIM_ALIVE;
+		bytes += found.list[i].bytes;
+	}
+	if (!found.n)
+		say(d, DOCTOR_OK, "leftovers", NULL, "no other run has files here");
+	else
+		say(d, DOCTOR_LIMITED, "leftovers",
+		    "clean: true in the plan removes those of dead runs before the first test",
+		    "%u other runs have %s here, %u of them are seen to be alive", found.n,
+		    units_format_size(bytes, text), alive);
+	leftovers_destroy(&found);
+}
+
+static void check_heartbeat(struct doctor *d)
+{
+	uint64_t now_ns;
+
+	if (d->target.is_block)
+		return;
+	if (leftover_clock(&d->target, &now_ns) == 0)
+		say(d, DOCTOR_OK, "heartbeat", NULL, "the file system stamps it");
+	else
+		say(d, DOCTOR_LIMITED, "heartbeat",
+		    "what a dead run leaves here is removed by hand, since none can be told from "
+		    "one that is alive",
+		    "no time of change can be set");
+}
+
 static void check_direct(struct doctor *d)
 {
 	if (d->file.direct)
-		say(d, OK, "O_DIRECT", NULL, "alignment %u bytes", d->file.align);
+		say(d, DOCTOR_OK, "O_DIRECT", NULL, "alignment %u bytes", d->file.align);
 	else
-		say(d, LIMITED, "O_DIRECT", "figures may be those of the page cache", "%s",
+		say(d, DOCTOR_LIMITED, "O_DIRECT", "figures may be those of the page cache", "%s",
 		    d->file.direct_reason);
 }
 
 static void check_nowait(struct doctor *d)
 {
 	if (file_supports_nowait(d->file.fd))
-		say(d, OK, "RWF_NOWAIT", NULL, "taken");
+		say(d, DOCTOR_OK, "RWF_NOWAIT", NULL, "taken");
 	else
-		say(d, LIMITED, "RWF_NOWAIT",
+		say(d, DOCTOR_LIMITED, "RWF_NOWAIT",
 		    "this file system serves io_uring by kernel threads; auto takes psync",
 		    "refused");
 }
@@ -223,12 +278,12 @@ static void check_engine(struct doctor *d, const struct engine *engine, const ch
 	char remedy[FIGURE_MAX];
 
 	if (ret >= 0) {
-		say(d, OK, engine->name, NULL, "a read was served");
+		say(d, DOCTOR_OK, engine->name, NULL, "a read was served");
 		return;
 	}
 	snprintf(remedy, sizeof(remedy), "%s%s%s", cause ? cause : "", cause ? "; " : "",
 	         otherwise);
-	say(d, LIMITED, engine->name, remedy, "%s", err.text);
+	say(d, DOCTOR_LIMITED, engine->name, remedy, "%s", err.text);
 }
 
 static void check_uring(struct doctor *d)
@@ -247,6 +302,30 @@ static void check_psync(struct doctor *d)
 	check_engine(d, &engine_psync, "no engine is left");
 }
 
+/* Of the engine that auto takes here. */
+static void check_depth(struct doctor *d)
+{
+	struct engine_wish wish = {.name = "auto",
+	                           .fd = d->file.fd,
+	                           .direct = d->file.direct,
+	                           .bytes = TRY_BYTES,
+	                           .depth = 1,
+	                           .jobs = 1};
+	struct engine_choice choice;
+	struct err err;
+
+	if (engine_choose(&choice, &wish, &err) < 0)
+		say(d, DOCTOR_MISSING, "queue depth", "no test can run here", "%s", err.text);
+	else if (choice.engine->max_depth > 1)
+		say(d, DOCTOR_OK, "queue depth", NULL, "auto takes %s, any depth",
+		    choice.engine->name);
+	else
+		say(d, DOCTOR_LIMITED, "queue depth",
+		    "a deeper test is lowered to that; see the lines of the other engines",
+		    "auto takes %s, a thread for each of %u requests at most in all jobs",
+		    choice.engine->name, WORKERS_MAX);
+}
+
 typedef void check(struct doctor *d);
 
 static check *const pod_checks[] = {
@@ -260,10 +339,11 @@ static check *const pod_checks[] = {
 };
 
 static check *const volume_checks[] = {
-        check_writable, check_file_system, check_space, check_direct, check_nowait,
+        check_writable,  check_file_system, check_space,  check_content,
+        check_leftovers, check_heartbeat,   check_direct, check_nowait,
 };
 
-static check *const engine_checks[] = {check_uring, check_aio, check_psync};
+static check *const engine_checks[] = {check_uring, check_aio, check_psync, check_depth};
 
 static void run_checks(struct doctor *d, check *const *checks, size_t n)
 {

@@ -153,8 +153,11 @@ static int command_doctor(const struct command *command, int argc, char **argv)
 
 	if (ret)
 		return ret < 0 ? usage_error(command) : 0;
-	if (!doctor_run(path, stdout, &err))
+	if (!doctor_run(path, stdout, &err)) {
+		if (path)
+			doctor_check_plan(path, stdout);
 		return 0;
+	}
 	fprintf(stderr, "pvcbench: %s\n", err.text);
 	return (int)err.class;
 }

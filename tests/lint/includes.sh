@@ -23,7 +23,7 @@ root_files='
 plan   plan plan_check plan_override plan_scope plan_value plan_yaml yaml_tree expect class
 plan   published
 result result verdict
-run    run audit agenda attend body doctor sweep dbench builtin
+run    run audit agenda attend body doctor doctor_plan sweep dbench builtin
 main   main
 '
 

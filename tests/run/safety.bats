@@ -358,6 +358,63 @@ filled() {
 	empty "$dir"
 }
 
+# --- doctor ---
+
+@test "doctor names what earlier runs left, and each concession that the plan needs here" {
+	loop_fs ext4 900M
+	simple "$mnt"
+	job 11
+	killed "$mnt"
+	pvcbench doctor "$mnt"
+	exits 0
+	says "^limited: leftovers \(1 other runs have 8MiB here, 0 of them are seen to be alive\): clean: true"
+	says "^ok: heartbeat"
+	says "^limited: plan \(cce, read-iops: size shrunk from 10GiB to .*\): a larger or emptier volume"
+	# Once for what several tests have in common
+	within "$(grep -c 'size shrunk' "$T/out")" 1 3
+	keeps "$mnt/$left"
+	same "$(ls "$mnt")" "$left"
+}
+
+@test "doctor tells of a limit of memory what depth it costs" {
+	dir=$(directory)
+	plan <<-END
+		version: 1
+		size: 8MiB
+		tests: [{name: deep, rw: randread, bs: 1MiB, iodepth: 4096, numjobs: 4}]
+	END
+	if ! [ -e /etc/pvcbench/plan.yaml ] && [ "$(id -u)" = 0 ] && command -v unshare >/dev/null; then
+		mkdir "$T/etc"
+		cp "$T/plan.yaml" "$T/etc"
+		WRAP=(unshare -m --propagation private bash -ec "
+			mount -t tmpfs tmpfs /mnt
+			mkdir /mnt/upper /mnt/work
+			mount -t overlay -o lowerdir=/etc,upperdir=/mnt/upper,workdir=/mnt/work overlay /etc
+			mkdir /etc/pvcbench
+			cp '$T/plan.yaml' /etc/pvcbench
+			exec \"\$@\"" -)
+	else
+		skip "cannot mount a plan at /etc/pvcbench"
+	fi
+	pvcbench doctor "$dir"
+	exits 0
+	says "^limited: plan \(/etc/pvcbench/plan.yaml, deep: iodepth lowered from 4096 to [0-9]+: .*\): raise limits.memory"
+}
+
+@test "doctor says what a device holds, and writes nothing" {
+	need mkfs.ext4
+	loop_device 32M
+	pvcbench doctor "$loop"
+	exits 0
+	says "^ok: content \(both ends are zero"
+	mkfs.ext4 -q "$loop"
+	before=$(sha256sum <"$loop")
+	pvcbench doctor "$loop"
+	exits 0
+	says "^limited: content \(its ends hold an ext2, ext3 or ext4 file system\): .*destroy: anything"
+	same "$(sha256sum <"$loop")" "$before"
+}
+
 # --- devices ---
 
 on_device() { # [KEYS]

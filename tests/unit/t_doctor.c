@@ -73,7 +73,7 @@ static void test_pod(void **state)
 	assert_non_null(strstr(text, "psync (a read was served)"));
 	assert_non_null(strstr(text, "user and group"));
 	assert_null(strstr(text, "O_DIRECT"));
-	assert_in_range(check_lines(), 9, 11);
+	assert_in_range(check_lines(), 10, 12);
 }
 
 static void test_volume(void **state)
@@ -84,7 +84,7 @@ static void test_volume(void **state)
 	assert_int_equal(look(work_dir, &err), 0);
 	assert_non_null(strstr(text, "O_DIRECT"));
 	assert_non_null(strstr(text, work_dir));
-	assert_in_range(check_lines(), 14, 16);
+	assert_in_range(check_lines(), 17, 19);
 	assert_int_equal(count_entries(), 2);
 }
 
