@@ -215,14 +215,16 @@ static void run_test(struct run *run, unsigned i)
 static int end_verify(struct run *run, unsigned i, struct err *err)
 {
 	struct target *target = &run->agenda.targets[i];
-	const struct ledger *ledger = verify_ledger(run->verify[i]);
+	struct verify *verify = run->verify[i];
+	const struct ledger *ledger = verify_ledger(verify);
 
 	if (ledger && !target->is_block)
 		progress_note(&run->view, "kept for pvcbench verify %s: %s/%s", ledger_path(ledger),
 		              target->path, target->run_dir);
 	if (ledger)
 		target_destroy(target);
-	return verify_free(run->verify[i], err);
+	run->verify[i] = NULL;
+	return verify_free(verify, err);
 }
 
 static int end_verifies(struct run *run)
@@ -265,7 +267,8 @@ static void remove_files(void *arg, struct attended *self)
 
 	attended_step(self, "removal of our files", true);
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (!run->held[i].body && target_leave(&run->agenda.targets[i], &err))
+		if (!run->held[i].body && !verify_ledger(run->verify[i]) &&
+		    target_leave(&run->agenda.targets[i], &err))
 			fprintf(stderr, "pvcbench: %s\n", err.text);
 }
 
