@@ -226,8 +226,7 @@ static void verify_before(const struct worker *w, struct request *r)
 {
 	const struct verify_data data = data_of(w, r);
 
-	if (w->params->verify)
-		verify_sent(w->params->verify, r->io.op, &data, &r->verify);
+	verify_sent(w->params->verify, r->io.op, &data, &r->verify);
 }
 
 /* After the stamp: its time is not the request's. */
@@ -235,8 +234,7 @@ static void verify_after(const struct worker *w, struct request *r, bool ok)
 {
 	const struct verify_data data = data_of(w, r);
 
-	if (w->params->verify)
-		verify_done(w->params->verify, r->io.op, &data, &r->verify, ok);
+	verify_done(w->params->verify, r->io.op, &data, &r->verify, ok);
 }
 
 static bool is_of_interest(const struct worker *w, const struct pattern_place *place)
@@ -305,7 +303,8 @@ static void prepare(struct worker *w, struct worker_state *s)
 	};
 	if (!place.read)
 		count_write(w, s);
-	verify_before(w, r);
+	if (w->params->verify)
+		verify_before(w, r);
 	s->batch[s->n_batch++] = &r->io;
 }
 
@@ -316,7 +315,8 @@ static void prepare_sync(const struct worker *w, struct worker_state *s, enum io
 	r->io = (struct io){.op = op};
 	r->bytes = r->moved = 0;
 	r->start_ns = 0;
-	verify_before(w, r);
+	if (w->params->verify)
+		verify_before(w, r);
 	s->batch[s->n_batch++] = &r->io;
 }
 
@@ -457,7 +457,8 @@ static void complete(struct worker *w, struct worker_state *s, struct request *r
 		fail(w, res < 0 ? -res : ENODATA, r, now);
 	else
 		record(w, s, r, now);
-	verify_after(w, r, res >= 0 && (uint32_t)res >= r->io.len);
+	if (w->params->verify)
+		verify_after(w, r, res >= 0 && (uint32_t)res >= r->io.len);
 	if (r->io.op == IO_FSYNC || r->io.op == IO_FDATASYNC) {
 		s->sync_due = false;
 		s->writes_since_sync = 0;
@@ -562,7 +563,8 @@ static void drop_unsent(const struct worker *w, struct worker_state *s)
 			s->batch[kept++] = s->batch[i];
 			continue;
 		}
-		verify_after(w, r, false);
+		if (w->params->verify)
+			verify_after(w, r, false);
 		give_back(s, r);
 	}
 	s->n_batch = kept;
