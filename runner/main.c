@@ -3,11 +3,17 @@
  */
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <string.h>
 
+#include "attend.h"
 #include "audit.h"
+#include "base/workers.h"
 #include "doctor.h"
 #include "run.h"
+
+/* How long the doctor waits for a volume. */
+#define DOCTOR_ANSWER_NS (300 * NSEC_PER_SEC)
 
 struct command {
 	const char *name;
@@ -145,6 +151,67 @@ static int one_operand(const struct command *command, int argc, char **argv, con
 	return argc - optind > 1 ? -1 : 0;
 }
 
+/* A visit of the doctor; it may outlive our patience. */
+struct visit {
+	const char *path; /* NULL: the pod only */
+	struct err err;
+	int ret;
+};
+
+static void look_around(void *arg, struct attended *self)
+{
+	struct visit *visit = arg;
+
+	if (self)
+		attended_step(self, "a check of the doctor", true);
+	visit->ret = doctor_run(visit->path, stdout, &visit->err);
+	if (!visit->ret && visit->path)
+		doctor_check_plan(visit->path, stdout);
+}
+
+/* The number of the signal that came; 0 until then. */
+static atomic_int signal_number;
+
+static void on_signal(int signum)
+{
+	signal_number = signum;
+}
+
+/* What was found is told as it is found. */
+static int consult(const char *path, struct err *err)
+{
+	static struct visit visit;
+	static struct progress_view view;
+	struct attend_params params = {
+	        .work = look_around,
+	        .arg = &visit,
+	        .view = &view,
+	        .stop = &signal_number,
+	        .limit_ns = DOCTOR_ANSWER_NS,
+	};
+	struct attended *looking;
+	enum attend_end end;
+
+	sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
+	sigaction(SIGINT, &(struct sigaction){.sa_handler = on_signal}, NULL);
+	view.out = stdout;
+	visit.path = path;
+	/* Without threads the doctor says so, and who waits for a volume waits in silence. */
+	if (workers_make_threads_possible(err) || attend_start(&looking, &params, err)) {
+		look_around(&visit, NULL);
+	} else {
+		end = attend(looking);
+		if (end != ATTEND_DONE)
+			return err_set(err, ERR_TARGET, "%s (the check after the last line)",
+			               end == ATTEND_STOPPED
+			                       ? "interrupted while waiting for the volume"
+			                       : "the volume does not answer");
+		attend_free(looking);
+	}
+	*err = visit.err;
+	return visit.ret;
+}
+
 static int command_doctor(const struct command *command, int argc, char **argv)
 {
 	const char *path = NULL;
@@ -153,13 +220,10 @@ static int command_doctor(const struct command *command, int argc, char **argv)
 
 	if (ret)
 		return ret < 0 ? usage_error(command) : 0;
-	if (!doctor_run(path, stdout, &err)) {
-		if (path)
-			doctor_check_plan(path, stdout);
+	if (!consult(path, &err))
 		return 0;
-	}
 	fprintf(stderr, "pvcbench: %s\n", err.text);
-	return (int)err.class;
+	return signal_number ? 128 + signal_number : (int)err.class;
 }
 
 static int command_plans(const struct command *command, int argc, char **argv)

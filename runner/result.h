@@ -113,7 +113,8 @@ struct result {
 	char started[RESULT_TEXT_MAX]; /* RFC 3339, UTC */
 	char version[RESULT_TEXT_MAX];
 	char plan[PLAN_PATH_MAX];
-	uint64_t attempt; /* of the same Job, where an earlier one left files; else 0 */
+	uint64_t peak_rss_bytes; /* the most memory that this process held so far; 0: not known */
+	uint64_t attempt;        /* of the same Job, where an earlier one left files; else 0 */
 	char notes[RESULT_NOTES_MAX][RESULT_TEXT_MAX]; /* on the run, such as leftovers of others */
 	unsigned n_notes;
 	struct conditions conditions; /* of the first target */

@@ -198,6 +198,7 @@ static void run_test(struct run *run, unsigned i)
 	run->result.n_tests = i + 1;
 	progress_begin(&run->view, test);
 	run_body(run, test, tr);
+	run->result.peak_rss_bytes = host_peak_rss_bytes();
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
 	verdict_judge(tr, result_conditions(&run->result, tr));
 	verdict_expect(tr, test);

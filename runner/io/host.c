@@ -28,17 +28,23 @@ char *host_read_line(const char *path, char *out, size_t size)
 	return out;
 }
 
-static uint64_t read_memory_total(void)
+/* Of a file with lines as "MemTotal:  1234 kB". */
+static uint64_t read_kib(const char *path, const char *name)
 {
-	CLEANUP(file) FILE *in = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
+	CLEANUP(file) FILE *in = fopen(path, "re");
+	size_t n = strlen(name);
 	char line[128];
 
-	while (in && fgets(line, sizeof(line), in)) {
-		if (sscanf(line, "MemTotal: %llu kB", &kib) == 1)
-			break;
-	}
-	return kib * KIB;
+	while (in && fgets(line, sizeof(line), in))
+		if (!strncmp(line, name, n) && line[n] == ':')
+			return strtoull(line + n + 1, NULL, 10) * KIB;
+	return 0;
+}
+
+/* getrusage would tell of what was this process before it was pvcbench, too. */
+uint64_t host_peak_rss_bytes(void)
+{
+	return read_kib("/proc/self/status", "VmHWM");
 }
 
 static double count_own_cpus(void)
@@ -214,7 +220,7 @@ void host_read(struct host *host)
 		snprintf(host->node, sizeof(host->node), "%s", names.nodename);
 	}
 	host->cpus = count_own_cpus();
-	host->host_memory_bytes = read_memory_total();
+	host->host_memory_bytes = read_kib("/proc/meminfo", "MemTotal");
 	host->memory_bytes = host->host_memory_bytes;
 	if (own_cgroups)
 		host_read_cgroups(host, own_cgroups, "/sys/fs/cgroup");

@@ -34,6 +34,9 @@ void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_roo
 /* Whether the kubelet's environment is there. */
 bool host_in_pod(void);
 
+/* The most memory that this process had resident; 0: not known. */
+uint64_t host_peak_rss_bytes(void);
+
 /* Threads of this process that wait in the kernel and hear no signal (state D). */
 unsigned host_threads_in_kernel(void);
 

@@ -16,7 +16,7 @@ struct geometry {
 	uint64_t size_class;       /* what the class left of size_asked; 0: it took nothing */
 	uint64_t offset,
 	        increment;   /* region of job j: offset + j * increment (in its own file: offset) */
-	uint64_t edge;       /* no work before this; a device that is written to has as much at its end */
+	uint64_t edge;       /* no work before this, nor so close to a device's end */
 	unsigned files;      /* 1, or one per job */
 	uint64_t file_bytes; /* each file's length */
 	uint64_t iodepth;

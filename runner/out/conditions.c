@@ -307,7 +307,9 @@ void conditions_write(FILE *out, const struct result *result)
 	fprintf(out, "  run            plan %s, pvcbench %s, %s, id %s\n", or_unknown(result->plan),
 	        or_unknown(result->version), or_unknown(result->started), or_unknown(result->id));
 	if (result->attempt)
-		fprintf(out, "  attempt        %llu of the Job: the volume is as the one before left it\n",
+		fprintf(out,
+		        "  attempt        %llu of the Job: the volume is as the one before left "
+		        "it\n",
 		        (unsigned long long)result->attempt);
 	fprintf(out, "  node           %s, kernel %s, %s\n", or_unknown(c->node),
 	        or_unknown(c->kernel), or_unknown(c->machine));
@@ -315,7 +317,11 @@ void conditions_write(FILE *out, const struct result *result)
 		fprintf(out, "  limits         %.4g CPU, ", c->cpus);
 	else
 		fputs("  limits         CPU unknown, ", out);
-	fprintf(out, "memory %s\n", size_or_unknown(c->memory_bytes, memory));
+	fprintf(out, "memory %s", size_or_unknown(c->memory_bytes, memory));
+	if (result->peak_rss_bytes)
+		fprintf(out, ", of which pvcbench took %s at most",
+		        units_format_size(result->peak_rss_bytes, memory));
+	fputc('\n', out);
 	if (!result->n_targets)
 		write_target(out, c);
 	for (unsigned i = 0; i < result->n_targets; i++)

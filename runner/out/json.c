@@ -293,10 +293,15 @@ static const struct member test_members[] = {
 
 /* ---- the document ---- */
 
-/* Only where an earlier attempt is known of, and where there is something to note. */
+/* What a run may not have: these members are only there where it has. */
 static bool has_attempt(const void *object)
 {
 	return ((const struct result *)object)->attempt;
+}
+
+static bool has_peak_rss(const void *object)
+{
+	return ((const struct result *)object)->peak_rss_bytes;
 }
 
 static bool has_notes(const void *object)
@@ -310,6 +315,7 @@ static const struct member run_members[] = {
         {"version", TEXT_AT(struct result, version)},
         {"plan", TEXT_AT(struct result, plan)},
         {"attempt", KNOWN_AT(struct result, attempt), .present = has_attempt},
+        {"peak_rss_bytes", KNOWN_AT(struct result, peak_rss_bytes), .present = has_peak_rss},
         {"notes", LIST_AT(struct result, notes, n_notes), .present = has_notes},
         {0},
 };

@@ -307,7 +307,8 @@ forgery() { # NAME
 	killed "$dir"
 	chmod 500 "$dir/$left"
 	chown -R 65532:65532 "$dir"
-	WRAP=(setpriv --reuid=65532 --regid=65532 --clear-groups --inh-caps=-all --bounding-set=-all)
+	WRAP=(setpriv --reuid=65532 --regid=65532 --clear-groups --inh-caps=-all
+		--bounding-set=-all)
 	pvcbench run "$T/plan.yaml"
 	exits 0
 	says "cannot remove '$dir/$left', in it stay: 'data.0': Permission denied"
@@ -367,9 +368,9 @@ filled() {
 	killed "$mnt"
 	pvcbench doctor "$mnt"
 	exits 0
-	says "^limited: leftovers \(1 other runs have 8MiB here, 0 of them are seen to be alive\): clean: true"
+	says "^limited: leftovers \(1 other runs have 8MiB here, 0 of them .*\): clean: true"
 	says "^ok: heartbeat"
-	says "^limited: plan \(cce, read-iops: size shrunk from 10GiB to .*\): a larger or emptier volume"
+	says "^limited: plan \(cce, read-iops: size shrunk from 10GiB to .*\): a larger or"
 	# Once for what several tests have in common
 	within "$(grep -c 'size shrunk' "$T/out")" 1 3
 	keeps "$mnt/$left"
@@ -383,22 +384,20 @@ filled() {
 		size: 8MiB
 		tests: [{name: deep, rw: randread, bs: 1MiB, iodepth: 4096, numjobs: 4}]
 	END
-	if ! [ -e /etc/pvcbench/plan.yaml ] && [ "$(id -u)" = 0 ] && command -v unshare >/dev/null; then
-		mkdir "$T/etc"
-		cp "$T/plan.yaml" "$T/etc"
-		WRAP=(unshare -m --propagation private bash -ec "
-			mount -t tmpfs tmpfs /mnt
-			mkdir /mnt/upper /mnt/work
-			mount -t overlay -o lowerdir=/etc,upperdir=/mnt/upper,workdir=/mnt/work overlay /etc
-			mkdir /etc/pvcbench
-			cp '$T/plan.yaml' /etc/pvcbench
-			exec \"\$@\"" -)
-	else
-		skip "cannot mount a plan at /etc/pvcbench"
-	fi
+	need_root
+	need unshare
+	WRAP=(unshare -m --propagation private bash -ec "
+		mount -t tmpfs tmpfs /mnt
+		mkdir /mnt/upper /mnt/work
+		upper=upperdir=/mnt/upper,workdir=/mnt/work
+		mount -t overlay -o lowerdir=/etc,\$upper overlay /etc
+		mkdir -p /etc/pvcbench
+		cp '$T/plan.yaml' /etc/pvcbench/plan.yaml
+		exec \"\$@\"" -)
+	"${WRAP[@]}" true || skip "cannot mount a plan at /etc/pvcbench"
 	pvcbench doctor "$dir"
 	exits 0
-	says "^limited: plan \(/etc/pvcbench/plan.yaml, deep: iodepth lowered from 4096 to [0-9]+: .*\): raise limits.memory"
+	says "^limited: plan \(.*, deep: iodepth lowered from 4096 to [0-9]+: .*\): raise limits.memory"
 }
 
 @test "doctor says what a device holds, and writes nothing" {
@@ -411,7 +410,7 @@ filled() {
 	before=$(sha256sum <"$loop")
 	pvcbench doctor "$loop"
 	exits 0
-	says "^limited: content \(its ends hold an ext2, ext3 or ext4 file system\): .*destroy: anything"
+	says "^limited: content \(its ends hold an ext2, ext3 or ext4 .*\): .*destroy: anything"
 	same "$(sha256sum <"$loop")" "$before"
 }
 

@@ -250,6 +250,17 @@ terminated() { # REGEX: in the termination message, soon after SIGTERM
 	empty "$T/good"
 }
 
+@test "the doctor says that it waits for the volume, and obeys SIGTERM" {
+	faultfs
+	rules "mkdir hang"
+	start doctor "$mnt"
+	await 20 grep -q "waiting for the volume since [0-9]*s" "$T/out"
+	kill -TERM "$pid"
+	ends 10
+	exits 143
+	says "interrupted while waiting for the volume"
+}
+
 @test "a call that the kernel does not give back: the log says so before the end" {
 	export PVCBENCH_TERMINATION_LOG=$T/termination
 	faultfs
