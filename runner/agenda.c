@@ -153,8 +153,7 @@ static void find_leftovers(struct agenda *agenda, unsigned i)
 		const struct leftover *leftover = &found->list[l];
 
 		if (leftover->ours)
-			agenda->attempt =
-			        max_u64(agenda->attempt, leftover->claim.attempt + 1);
+			agenda->attempt = max_u64(agenda->attempt, leftover->claim.attempt + 1);
 		if (leftover_may_go(leftover, agenda_cleans(agenda, target)))
 			target->free_bytes =
 			        min_u64(target->free_bytes + leftover->bytes, TARGET_SPACE_MAX);
