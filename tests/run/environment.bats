@@ -478,6 +478,21 @@ typo() { # STATUS REGEX: of the plan just written
 	holds '.tests[0].read.ios > 0'
 }
 
+@test "a user's file that is allocated and was never written: read as it is, and that is said" {
+	loop_fs ext4
+	fallocate -l 16M "$mnt/sparse"
+	plan <<-END
+		version: 1
+		target: $mnt
+		tests: [{name: t, rw: randread, filename: sparse, runtime: 200ms, ramp_time: 0}]
+	END
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 0
+	says "concession: the file has holes"
+	pvcbench run "$T/plan.yaml" --set strict=true
+	exits 3
+}
+
 @test "a file that is a link, or leads out of the volume, is refused: exit 4" {
 	mnt=$(directory)
 	echo keep >"$T/keep"

@@ -291,6 +291,42 @@ hung_for_good() { # ENGINE
 	done
 }
 
+# --- storage that is fast at first, or from memory ---
+
+@test "burst, then a token bucket: the series shows when the rate fell and to what" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		runtime: 5s
+		tests: [{name: t, rw: randread, iodepth: 8}]
+	END
+	rules "read bucket 100 after=500"
+	measure
+	# a second or less of burst, then the bucket's rate
+	within "$(get '.tests[0].read.series.ios | max')" 250 100000
+	within "$(get '.tests[0].read.series.ios[-2]')" 80 120
+}
+
+@test "a cache in secret, in spite of O_DIRECT: fewer requests reach the volume" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 1MiB
+		ramp_time: 0
+		tests: [{name: t, rw: read, direct: true, loops: 20}]
+	END
+	rules "read cached" "read delay 20"
+	measure
+	# what was laid out is in memory already
+	holds '.tests[0].direct and .tests[0].read.ios == 5120 and .tests[0].read.lat_ns.p50 < 2e7'
+	within "$(count read)" 0 20
+	within "$(count cached)" 5000 6000
+}
+
 # --- the layout ---
 
 @test "a hole that the layout left is found and filled again" {
