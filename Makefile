@@ -3,17 +3,19 @@
 VERSION  := 0.1.0
 BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
-PKGS     := liburing yaml-0.1 libcjson
+PKGS     := liburing yaml-0.1 libcjson libcurl
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 HARDEN   := $(if $(findstring -fsanitize,$(CFLAGS)),,-fstack-protector-strong \
 	$(if $(filter -O2,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
-CPPFLAGS += -Irunner -D_GNU_SOURCE -DPVCBENCH_VERSION='"$(VERSION)"'
+CPPFLAGS += -Irunner -D_GNU_SOURCE -DPVCBENCH_VERSION='"$(VERSION)"' \
+	$(if $(filter -static%,$(PIE)),-DPVCBENCH_STATIC)
 COMPILE   = $(CC) -std=gnu11 -pthread -fPIE $(WARNINGS) $(if $(WERROR),-Werror) $(CPPFLAGS) \
 	$(HARDEN) $(CFLAGS) $(shell pkg-config --cflags $(PKGS))
 PIE      := -pie
-LINK      = $(CC) $(PIE) -pthread -Wl,-z,relro,-z,now,--as-needed $(CFLAGS) $(LDFLAGS)
+LINK      = $(CC) $(PIE) -pthread -Wl,-z,relro,-z,now,--as-needed,--gc-sections $(CFLAGS) \
+	$(LDFLAGS)
 LDLIBS    = $(shell pkg-config $(if $(filter -static%,$(PIE)),--static) --libs $(PKGS)) -lm
 HOST      = $(shell $(CC) -dumpmachine)
 STATIC_LIBS ?= $(BUILD)/static-libs/$(HOST)
@@ -28,6 +30,7 @@ SOURCES := \
 	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
 	body.c builtin.c class.c dbench.c doctor.c doctor_plan.c expect.c \
 	io/aio.c io/claim.c io/device.c io/engine.c io/file.c io/heartbeat.c io/host.c \
+	io/http.c \
 	io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c io/target.c io/uring.c \
 	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_verify.c \
 	kinds/geometry.c kinds/kind.c kinds/watch.c \
@@ -134,14 +137,21 @@ format: ## clang-format every C file
 clean: ## remove what was built
 	$(Q)rm -rf $(BUILD)
 
+# In a static program glibc warns of what reads nsswitch.conf; see init_once in io/http.c.
+quiet     = -e ': in function ' -e 'requires at runtime the shared libraries'
 $(BUILD)/pvcbench: $(call objects,$(SOURCES))
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS) 2>$@.err || { cat $@.err >&2; exit 1; }
+	$(Q)grep -v $(quiet) $@.err >&2 || :
 
 $(BUILD)/obj/%.o: runner/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+# What `pvcbench version` names.
+$(BUILD)/obj/main.o: private CPPFLAGS += -DPVCBENCH_LIBRARIES='$(foreach package,$(PKGS),\
+	"$(package) $(shell pkg-config --modversion $(package))\n")'
 
 $(BUILD)/obj/builtin.o: $(BUILD)/builtin.c $(BUILD)/flags
 	@mkdir -p $(@D)

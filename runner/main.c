@@ -10,6 +10,7 @@
 #include "audit.h"
 #include "base/workers.h"
 #include "doctor.h"
+#include "io/http.h"
 #include "run.h"
 
 /* How long the doctor waits for a volume. */
@@ -285,7 +286,11 @@ static int command_version(const struct command *command, int argc, char **argv)
 
 	if (ret || operand)
 		return ret > 0 ? 0 : usage_error(command);
-	printf("pvcbench %s\n", PVCBENCH_VERSION);
+	const char *tls = http_tls_library(); /* "OpenSSL/3.0.19" */
+	int length = (int)strcspn(tls, "/");
+
+	printf("pvcbench %s\n%s%.*s %s\n", PVCBENCH_VERSION, PVCBENCH_LIBRARIES, length, tls,
+	       tls + length + (tls[length] == '/'));
 	return 0;
 }
 
@@ -314,7 +319,7 @@ static const struct command commands[] = {
          "  --target PATH    the volume, where it is not mounted where it was\n"
          "  --remove         remove the run's directory when nothing is missing\n",
          command_verify},
-        {"version", "", "Print the version.\n", command_version},
+        {"version", "", "Print the version, and those of the libraries in it.\n", command_version},
 };
 
 static int print_commands(FILE *out)

@@ -29,6 +29,7 @@ main   main
 
 # Headers that are neither libc nor the kernel, and who may include them.
 third_party='
+curl/curl.h      runner/io/http.c
 liburing.h       runner/io/uring.c
 linux/aio_abi.h  runner/io/aio.c
 yaml.h           runner/yaml_tree.c
