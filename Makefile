@@ -28,7 +28,7 @@ SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 SOURCES := \
 	agenda.c attend.c audit.c \
 	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
-	body.c builtin.c class.c dbench.c doctor.c doctor_plan.c expect.c \
+	body.c builtin.c class.c dbench.c deliver.c doctor.c doctor_plan.c expect.c \
 	io/aio.c io/claim.c io/device.c io/engine.c io/file.c io/heartbeat.c io/host.c \
 	io/http.c \
 	io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c io/target.c io/uring.c \
@@ -39,10 +39,10 @@ SOURCES := \
 	main.c \
 	measure/hist.c measure/stats.c \
 	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
-	out/progress.c out/remark.c out/table.c out/text.c \
-	plan.c plan_check.c plan_override.c plan_scope.c plan_value.c plan_yaml.c published.c \
-	result.c run.c sweep.c \
-	verdict.c yaml_tree.c
+	out/metrics.c out/progress.c out/remark.c out/table.c out/text.c \
+	outputs.c \
+	plan.c plan_check.c plan_deliver.c plan_override.c plan_scope.c plan_sink.c plan_value.c \
+	plan_yaml.c published.c result.c run.c sweep.c verdict.c yaml_tree.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PLANS    := $(sort $(filter-out %/kustomization.yaml,$(wildcard manifests/plans/*.yaml)))

@@ -1,12 +1,12 @@
 /*
  * Prints what docs/ says of a plan's keys from the runner's own table, so that it
- * cannot differ: `plan_reference table` a Markdown table, `plan_reference schema` a JSON
- * Schema. docs/generate builds and runs it.
+ * cannot differ: `plan_reference table` a Markdown table, `plan_reference deliver` that of a
+ * delivery's keys, `plan_reference schema` a JSON Schema. docs/generate builds and runs it.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan.h"
+#include "plan_sink.h"
 
 #define ALLOWED_MAX  256
 #define TIME_PATTERN "[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)?"
@@ -24,15 +24,22 @@ static void print_cell(const char *text)
 		printf(*text == '|' ? "\\|" : "%c", *text);
 }
 
-static void print_table(void)
+static bool is_mapping(const struct field *row)
+{
+	return !strcmp(row->name, PLAN_SINK_HEADERS);
+}
+
+static void print_table(const struct field *rows, size_t n)
 {
 	printf("| Key | Value | Default | Meaning |\n| --- | --- | --- | --- |\n");
-	for (size_t i = 0; i < plan_n_fields; i++) {
-		const struct field *row = &plan_fields[i];
-		char allowed[ALLOWED_MAX];
+	for (size_t i = 0; i < n; i++) {
+		const struct field *row = &rows[i];
+		char allowed[ALLOWED_MAX] = "names and values";
 
 		printf("| `%s` | ", row->name);
-		print_cell(field_allowed(row, allowed, sizeof(allowed)));
+		if (!is_mapping(row))
+			field_allowed(row, allowed, sizeof(allowed));
+		print_cell(allowed);
 		printf(row->default_text ? " | `%s` | " : " | %s | ",
 		       row->default_text ? row->default_text : "");
 		print_cell(row->help);
@@ -173,6 +180,54 @@ static void print_key(const struct field *row)
 	printf("\n      ]\n    }");
 }
 
+/* Names and values; a number is as good as its digits. */
+static void print_headers(void)
+{
+	printf("{\"type\": \"object\", \"maxProperties\": %d, \"propertyNames\": {\"pattern\": "
+	       "\"^[A-Za-z0-9!#$%%&'*+.^_`|~-]{1,%d}$\", \"not\": {\"pattern\": "
+	       "\"^([Cc]onnection|[Cc]ontent-[Ll]ength|[Ee]xpect|[Hh]ost|[Tt]ransfer-[Ee]ncoding)$"
+	       "\"}}, "
+	       "\"additionalProperties\": {\"type\": [\"string\", \"number\", \"boolean\"]}}",
+	       PLAN_HEADERS_MAX, PLAN_HEADER_NAME_MAX - 1);
+}
+
+/* What goes with a sink's own key. */
+static const char *const sink_keys[][6] = {
+        {"file", "required", NULL},
+        {"webhook", "headers", "authorization_file", "ca_file", "required", NULL},
+        {"pushgateway", "job", "headers", "authorization_file", "ca_file", "required"},
+};
+
+static void print_sink(const char *const keys[6])
+{
+	printf("        {\"type\": \"object\", \"required\": [\"%s\"], "
+	       "\"additionalProperties\": false, \"properties\": {",
+	       keys[0]);
+	for (int i = 0; i < 6 && keys[i]; i++) {
+		const struct field *row = field_find(plan_sink_fields, plan_n_sink_fields, keys[i]);
+
+		printf("%s\n          \"%s\": {\"description\": ", i ? "," : "", row->name);
+		print_string(row->help);
+		printf(", \"allOf\": [");
+		if (is_mapping(row))
+			print_headers();
+		else
+			print_value(row);
+		printf("]}");
+	}
+	printf("\n        }}");
+}
+
+static void print_sinks(void)
+{
+	printf("    \"sink\": {\n      \"oneOf\": [\n");
+	for (size_t i = 0; i < ARRAY_SIZE(sink_keys); i++) {
+		print_sink(sink_keys[i]);
+		printf("%s\n", i + 1 < ARRAY_SIZE(sink_keys) ? "," : "");
+	}
+	printf("      ]\n    },\n");
+}
+
 /* "KEY": {"$ref"}, for all keys but the first `skip`. */
 static void print_references(const char *indent, size_t skip)
 {
@@ -192,13 +247,16 @@ static void print_schema(void)
 	       "  \"properties\": {\n"
 	       "    \"version\": {\"enum\": [1, \"1\"]},\n"
 	       "    \"tests\": {\"type\": \"array\", \"minItems\": 1, \"maxItems\": %d, "
-	       "\"items\": {\"$ref\": \"#/definitions/test\"}},\n",
-	       PLAN_TESTS_MAX);
+	       "\"items\": {\"$ref\": \"#/definitions/test\"}},\n"
+	       "    \"deliver\": {\"type\": \"array\", \"minItems\": 1, \"maxItems\": %d, "
+	       "\"items\": {\"$ref\": \"#/definitions/sink\"}},\n",
+	       PLAN_TESTS_MAX, PLAN_SINKS_MAX);
 	print_references("    ", 1); /* a name belongs to a test */
 	printf("\n  },\n  \"definitions\": {\n"
 	       "    \"variable\": {\"type\": \"string\", \"pattern\": "
-	       "\"\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\}\"},\n"
-	       "    \"test\": {\n"
+	       "\"\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\}\"},\n");
+	print_sinks();
+	printf("    \"test\": {\n"
 	       "      \"type\": \"object\",\n"
 	       "      \"required\": [\"name\"],\n"
 	       "      \"additionalProperties\": false,\n"
@@ -215,13 +273,17 @@ static void print_schema(void)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "table")) {
-		print_table();
+		print_table(plan_fields, plan_n_fields);
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "deliver")) {
+		print_table(plan_sink_fields, plan_n_sink_fields);
 		return 0;
 	}
 	if (argc == 2 && !strcmp(argv[1], "schema")) {
 		print_schema();
 		return 0;
 	}
-	fprintf(stderr, "usage: plan_reference table | schema\n");
+	fprintf(stderr, "usage: plan_reference table | deliver | schema\n");
 	return 2;
 }

@@ -75,7 +75,10 @@ static int take_option(struct options *o, int option)
 	case 's':
 		return add_set(o, optarg);
 	case 'o':
-		o->run.out_path = optarg;
+		o->run.output[OUTPUT_JSON] = optarg;
+		return 0;
+	case 'm':
+		o->run.output[OUTPUT_METRICS] = optarg;
 		return 0;
 	case 'q':
 		o->run.quiet = true;
@@ -109,9 +112,13 @@ static int read_options(struct options *o, const struct option *known, int argc,
 static int command_run(const struct command *command, int argc, char **argv)
 {
 	static const struct option known[] = {
-	        {"target", required_argument, NULL, 't'}, {"set", required_argument, NULL, 's'},
-	        {"out", required_argument, NULL, 'o'},    {"quiet", no_argument, NULL, 'q'},
-	        {"help", no_argument, NULL, 'h'},         {0},
+	        {"target", required_argument, NULL, 't'},
+	        {"set", required_argument, NULL, 's'},
+	        {"out", required_argument, NULL, 'o'},
+	        {"metrics", required_argument, NULL, 'm'},
+	        {"quiet", no_argument, NULL, 'q'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
 	};
 	struct options options = {0};
 
@@ -295,7 +302,9 @@ static int command_version(const struct command *command, int argc, char **argv)
 }
 
 static const struct command commands[] = {
-        {"run", "[PLAN] [--target PATH] [--set KEY=VALUE]... [--out FILE] [--quiet]",
+        {"run",
+         "[PLAN] [--target PATH] [--set KEY=VALUE]... [--out FILE] "
+         "[--metrics FILE] [--quiet]",
          "Run a plan and print what was measured.\n"
          "  PLAN             a built-in plan's name or a file; without it "
          "/etc/pvcbench/plan.yaml,\n"
@@ -303,6 +312,7 @@ static const struct command commands[] = {
          "  --target PATH    the directory or block device to measure\n"
          "  --set KEY=VALUE  set a key of every test; tests.NAME.KEY of one test\n"
          "  --out FILE       write the whole result as JSON\n"
+         "  --metrics FILE   write its figures in Prometheus' text format\n"
          "  --quiet          no progress while a test runs\n",
          command_run},
         {"check", "[PLAN] [--target PATH] [--set KEY=VALUE]...",

@@ -434,6 +434,7 @@ const size_t plan_n_fields = ARRAY_SIZE(plan_fields);
 const struct field plan_top_fields[PLAN_TOP_KEYS] = {
         [PLAN_TOP_VERSION] = {.name = "version", .type = FIELD_UINT, .min = 1, .max = 1},
         [PLAN_TOP_TESTS] = {.name = "tests"},
+        [PLAN_TOP_DELIVER] = {.name = "deliver"},
 };
 
 const char *const plan_rw_names[] = {
@@ -470,5 +471,6 @@ void plan_destroy(struct plan *plan)
 	if (!plan)
 		return;
 	free(plan->tests);
+	free(plan->sinks);
 	*plan = (struct plan){0};
 }

@@ -88,6 +88,8 @@ struct plan {
 	char name[PLAN_PATH_MAX]; /* "cce" of a built-in, else the file's path */
 	struct test *tests;       /* owned */
 	unsigned n_tests;
+	struct plan_sink *sinks; /* where results are delivered, see plan_sink.h; owned */
+	unsigned n_sinks;
 };
 
 /* The keys of a test (and, as defaults, of the plan). */
@@ -95,7 +97,7 @@ extern const struct field plan_fields[];
 extern const size_t plan_n_fields;
 
 /* The keys that only the plan's top has. */
-enum plan_top { PLAN_TOP_VERSION, PLAN_TOP_TESTS, PLAN_TOP_KEYS };
+enum plan_top { PLAN_TOP_VERSION, PLAN_TOP_TESTS, PLAN_TOP_DELIVER, PLAN_TOP_KEYS };
 extern const struct field plan_top_fields[PLAN_TOP_KEYS];
 
 /* By enum plan_rw, ended by NULL. */

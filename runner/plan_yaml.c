@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "plan_deliver.h"
 #include "plan_value.h"
 
 struct reader {
+	struct plan *plan;
 	struct scope top;
 	struct overrides overrides;
 	struct entry *entries; /* owned */
@@ -161,6 +163,9 @@ static int read_top(struct reader *reader, const struct tree *tree, struct err *
 	}
 	if (seen[PLAN_TOP_VERSION] && check_version(tree, seen[PLAN_TOP_VERSION], err))
 		return -1;
+	if (seen[PLAN_TOP_DELIVER] &&
+	    plan_deliver_read(reader->plan, tree, seen[PLAN_TOP_DELIVER], err))
+		return -1;
 	if (!seen[PLAN_TOP_TESTS]) {
 		err_set(err, ERR_PLAN, "the plan has no key 'tests'");
 		return tree_blame(tree, root, err);
@@ -228,7 +233,7 @@ static void reader_destroy(struct reader *reader)
 int plan_yaml_read(struct plan *plan, const char *name, const char *text, size_t size,
                    const struct plan_override *overrides, unsigned n_overrides, struct err *err)
 {
-	struct reader reader = {0};
+	struct reader reader = {.plan = plan};
 	int ret = -1;
 
 	*plan = (struct plan){0};

@@ -24,6 +24,7 @@
 #include "attend.h"
 #include "base/workers.h"
 #include "body.h"
+#include "deliver.h"
 #include "io/mount.h"
 #include "load/verify.h"
 #include "out/json.h"
@@ -43,7 +44,7 @@ struct run {
 	struct result result;
 	struct progress_view view;
 	struct verify **verify; /* of each target, see kind.h; owned */
-	FILE *out;              /* for the whole result as JSON; NULL: none */
+	struct outputs outputs;
 	/* By target: the test whose thread was left waiting in it, and its name. */
 	struct {
 		struct body *body;
@@ -316,33 +317,17 @@ static void clean_up(struct run *run)
 	name_leftovers(run);
 }
 
-/* Opened before the first test: a path that cannot be written is no news for the end of a run. */
-static int open_out(struct run *run, struct err *err)
+static void tell(const char *text)
 {
-	const char *path = run->options->out_path;
-
-	if (!path)
-		return 0;
-	run->out = fopen(path, "we");
-	if (!run->out)
-		return err_sys(err, ERR_PLAN, errno, "cannot write the result to '%s'", path);
-	return 0;
+	fprintf(stderr, "pvcbench: %s\n", text);
 }
 
-static int write_out(struct run *run, struct err *err)
+/* The exit code with what became of it. */
+static int deliver(const struct run *run, int code)
 {
-	int failed;
+	unsigned missed = deliver_result(&run->agenda.plan, &run->result, &stop_signal, tell);
 
-	if (!run->out)
-		return 0;
-	json_write(run->out, &run->result);
-	failed = ferror(run->out);
-	failed |= fclose(run->out);
-	run->out = NULL;
-	if (failed)
-		return err_sys(err, ERR_TEST, errno, "cannot write the result to '%s'",
-		               run->options->out_path);
-	return 0;
+	return missed && (!code || code == EXIT_THRESHOLD) ? ERR_TEST : code;
 }
 
 /* The kubelet makes this file; where it is missing nobody reads it. */
@@ -390,7 +375,6 @@ static void tell_notes(struct run *run)
 
 static int run_tests(struct run *run)
 {
-	struct err err;
 	int code, ledger_code;
 
 	tell_notes(run);
@@ -401,19 +385,19 @@ static int run_tests(struct run *run)
 	print_summary(run);
 	code = exit_code(run);
 	code = code ? code : ledger_code;
-	if (write_out(run, &err)) {
-		fprintf(stderr, "pvcbench: %s\n", err.text);
-		code = code ? code : (int)err.class;
-	}
+	if (outputs_write(&run->outputs, &run->result, tell))
+		code = code ? code : ERR_TEST;
 	clean_up(run);
-	return code;
+	return deliver(run, code);
 }
 
 /* ---- the beginning ---- */
 
 static int read_agenda(struct agenda *agenda, const struct run_options *options, struct err *err)
 {
-	return agenda_read(agenda, options->plan, options->overrides, options->n_overrides, err);
+	if (agenda_read(agenda, options->plan, options->overrides, options->n_overrides, err))
+		return -1;
+	return deliver_check(&agenda->plan, err);
 }
 
 /* The first look at the targets, and what it came to. */
@@ -567,7 +551,8 @@ int run_plan(const struct run_options *options)
 		return ERR_TARGET;
 	run->options = options;
 	run->sweeps = true;
-	if (begin(run, &err) || open_out(run, &err)) {
+	memcpy(run->outputs.path, options->output, sizeof(run->outputs.path));
+	if (begin(run, &err) || outputs_open(&run->outputs, &err)) {
 		print_error(&err);
 		code = failed(&err);
 	} else {
@@ -592,6 +577,7 @@ int run_check(const struct run_options *options)
 	} else {
 		agenda_write(stdout, &run->agenda);
 		sweep_write(stdout, &run->agenda);
+		deliver_write(stdout, &run->agenda.plan);
 	}
 	run_destroy(run);
 	return code;

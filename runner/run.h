@@ -5,14 +5,15 @@
 #ifndef PVCBENCH_RUN_H
 #define PVCBENCH_RUN_H
 
+#include "outputs.h"
 #include "plan_yaml.h"
 
 struct run_options {
 	const char *plan; /* a built-in plan's name or a file; NULL: see agenda.h */
 	const struct plan_override *overrides;
 	unsigned n_overrides;
-	const char *out_path; /* for the whole result as JSON; NULL: none */
-	bool quiet;           /* no progress while a test runs */
+	const char *output[OUTPUT_FORMS]; /* files for the whole result; NULL: none */
+	bool quiet;                       /* no progress while a test runs */
 };
 
 /* Both print to stdout, errors to stderr, and return the program's exit code. */

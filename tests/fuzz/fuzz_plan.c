@@ -1,5 +1,6 @@
 /* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_check.c
- * plan_override.c plan_scope.c plan_value.c plan_yaml.c yaml_tree.c
+ * plan_deliver.c plan_override.c plan_scope.c plan_sink.c plan_value.c plan_yaml.c
+ * yaml_tree.c
  */
 /*
  * The plan reader on hostile text. What it reads must keep what plan.h promises;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every face of a fixed result, to the byte: NAME.json is read and written again as
-# text, result lines, termination message and JSON (NAME.txt, .lines, .message, .json).
+# text, result lines, termination message, metrics and JSON (NAME.txt, .lines, .message,
+# .metrics, .json).
 # UPDATE=1 rewrites what is expected; look at the difference before it is committed.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -64,6 +65,7 @@ for json in *.json; do
 	check_face text "$name" "$name.txt"
 	check_face lines "$name" "$name.lines"
 	check_face message "$name" "$name.message"
+	check_face metrics "$name" "$name.metrics"
 	check_face json "$name" "$name.json"
 	check_schema "$name.json"
 	check_schema "$name.lines"

@@ -1,11 +1,12 @@
-/* A result as the program shows it: render text|lines|message|json FILE */
+/* A result as the program shows it: render text|lines|message|metrics|json FILE */
 /* links: base/err.c base/units.c builtin.c expect.c measure/hist.c measure/stats.c
  * out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c
- * out/remark.c out/table.c out/text.c plan.c published.c result.c
+ * out/metrics.c out/remark.c out/table.c out/text.c plan.c published.c result.c
  */
 #include <string.h>
 
 #include "out/json.h"
+#include "out/metrics.h"
 #include "out/text.h"
 
 static void write_lines(FILE *out, const struct result *result)
@@ -18,10 +19,8 @@ static const struct {
 	const char *name;
 	void (*write)(FILE *out, const struct result *result);
 } faces[] = {
-        {"text", text_write},
-        {"lines", write_lines},
-        {"message", text_write_termination},
-        {"json", json_write},
+        {"text", text_write},       {"lines", write_lines}, {"message", text_write_termination},
+        {"metrics", metrics_write}, {"json", json_write},
 };
 
 static char text[16 * MIB];

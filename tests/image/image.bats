@@ -82,7 +82,7 @@ result_line() {
 	cd "$(unpacked)"
 	same "$(find . -type f -perm /111)" ./pvcbench
 	grep -q 'BEGIN CERTIFICATE' etc/ssl/certs/ca-certificates.crt
-	same "$(find licenses -type f -size +0 | wc -l)" 6
+	same "$(find licenses -type f -size +0 | wc -l)" 8
 	same "$(stat -c %u:%g:%a data scratch | uniq)" 65532:65532:755
 	same "$(find data scratch -mindepth 1)" ""
 	rm -r etc/ssl licenses data scratch pvcbench
@@ -99,6 +99,57 @@ result_line() {
 	not grep -q INTERP "$T/elf"
 	not grep -q 'GNU_STACK.*RWE' "$T/elf"
 	"$file" version | grep -qx "pvcbench $version"
+	"$file" version | grep -qx 'libcurl [0-9.]*'
+	"$file" version | grep -qx 'OpenSSL [0-9a-z.]*'
+}
+
+# Names and certificates are what a static program without its libraries may stumble over:
+# the image's files as the root, with what a kubelet puts into a pod.
+@test "HTTPS to a name that only DNS knows, and no library is missed" {
+	need_image
+	need openssl
+	need_root
+	root=$(unpacked)
+	cd "$T"
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+		-subj /CN=collector -addext subjectAltName=DNS:collector.bench.svc.cluster.test \
+		-keyout server.key -out server.crt 2>/dev/null
+	mkdir seen
+	: >seen/requests
+	"$PYTHON" "$repo/tests/run/collector.py" seen server.crt server.key 3>&- 2>seen/log &
+	undo kill $!
+	"$PYTHON" "$BATS_TEST_DIRNAME/dns.py" 127.0.0.54 collector.bench.svc.cluster.test \
+		>"$T/dns" 3>&- &
+	undo kill $!
+	await 20 test -s seen/port
+	await 20 test -s dns || skip "cannot listen on port 53"
+	cat >"$root/etc/resolv.conf" <<-END
+		nameserver 127.0.0.54
+		search bench.svc.cluster.test svc.cluster.test
+		options ndots:5
+	END
+	cp server.crt "$root/ca.crt"
+	cat >"$root/plan.yaml" <<-END
+		target: /data
+		container_fs: true
+		ramp_time: 0
+		runtime: 50ms
+		size: 1MiB
+		deliver:
+		  - webhook: https://collector:$(<seen/port)/hook
+		    ca_file: /ca.crt
+		    required: true
+		  - webhook: https://collector:$(<seen/port)/hook
+		tests: [{name: t, rw: randread, ioengine: "null"}]
+	END
+	undo unmount "$root/data"
+	mount -t tmpfs tmpfs "$root/data"
+	WRAP=(chroot)
+	pvcbench=$root
+	pvcbench /pvcbench run /plan.yaml
+	exits 0
+	same "$(wc -l <seen/requests)" 1
+	says "is not trusted: .*trusted is what '/etc/ssl/certs/ca-certificates.crt' holds"
 }
 
 @test "as the Job runs it: non-root, read-only, no capability, no /tmp" {

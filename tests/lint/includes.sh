@@ -20,10 +20,10 @@ main    main run out kinds result plan load measure io base
 
 # What lies in the root of runner/.
 root_files='
-plan   plan plan_check plan_override plan_scope plan_value plan_yaml yaml_tree expect class
-plan   published
+plan   plan plan_check plan_deliver plan_override plan_scope plan_sink plan_value plan_yaml
+plan   yaml_tree expect class published
 result result verdict
-run    run audit agenda attend body doctor doctor_plan sweep dbench builtin
+run    run audit agenda attend body deliver doctor doctor_plan sweep dbench builtin outputs
 main   main
 '
 

@@ -23,7 +23,7 @@ quiet() { # NAME COMMAND...
 }
 
 docs/generate "$scratch"
-for file in plan.md plan.schema.json; do
+for file in plan.md deliver.md plan.schema.json; do
 	quiet "docs/$file is up to date (make docs)" diff -u "docs/$file" "$scratch/$file"
 done
 mapfile -t plans < <(printf '%s\n' manifests/plans/*.yaml | grep -v /kustomization.yaml)

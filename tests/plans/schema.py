@@ -12,7 +12,8 @@ BEYOND_A_SCHEMA = re.compile(
     r"test 'a|test 'b|environment variable|begins no variable|has no value|two tests are named"
     r"|more than \d+ (tests|anchors)|stands here twice|control character|the name 'n+-"
     r"|YAML tags|unknown key '<<'|is out of range|'/set' is not a size|'5MiB' is not a time"
-    r"|'(101%|0.5%|65xmem)' is not a size|'zipf:1' is not a distribution|is longer than 95 bytes"
+    r"|'(101%|0.5%|65xmem)' is not a size|'zipf:1' is not a distribution|is longer than (95|2047) bytes"
+    r"|has an @ behind the host|(secret|password) in the plan itself|exclude each other"
 )
 
 

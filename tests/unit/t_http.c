@@ -55,6 +55,8 @@ static bool serve_one(int fd, const char *path)
 	char moved[128], rest[16];
 
 	snprintf(moved, sizeof(moved), "302 Found\r\nLocation: http://127.0.0.1:%u/ok", port);
+	if (!strncmp(path, "/busy", 5))
+		nanosleep(&(struct timespec){.tv_nsec = 200 * NSEC_PER_MSEC}, NULL);
 	if (!strncmp(path, "/ok", 3))
 		answer(fd, "200 OK\r\nX-Colour: red\r\nx-colour: blue", "hello", 5);
 	else if (!strncmp(path, "/big", 4))

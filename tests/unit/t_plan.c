@@ -1,5 +1,6 @@
 /* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_check.c
- * plan_override.c plan_scope.c plan_value.c plan_yaml.c yaml_tree.c
+ * plan_deliver.c plan_override.c plan_scope.c plan_sink.c plan_value.c plan_yaml.c
+ * yaml_tree.c
  */
 /*
  * The plans in tests/plans: each bad one has its exact error beside it, each good
@@ -15,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "plan_deliver.h"
 #include "plan_yaml.h"
 
 #define FILE_MAX (2 * PLAN_FILE_MAX)
@@ -229,6 +231,22 @@ static void dump_test(FILE *out, const struct test *test)
 	fputc('\n', out);
 }
 
+static void dump_sink(FILE *out, const struct plan_sink *sink)
+{
+	fprintf(out, "deliver (%u:%u) %s %s%s", sink->line, sink->column, plan_sink_type(sink),
+	        sink->file, plan_sink_url(sink));
+	if (strcmp(sink->job, "pvcbench") != 0)
+		fprintf(out, " job=%s", sink->job);
+	for (unsigned i = 0; i < sink->n_headers; i++)
+		fprintf(out, " '%s: %s'", sink->headers[i].name, sink->headers[i].value);
+	if (sink->authorization_file[0])
+		fprintf(out, " authorization_file=%s", sink->authorization_file);
+	if (sink->ca_file[0])
+		fprintf(out, " ca_file=%s", sink->ca_file);
+	fprintf(out, "%s%s\n", sink->url_is_secret ? " secret" : "",
+	        sink->required ? " required" : "");
+}
+
 static int check_good(const char *path, const char *text, size_t size)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -246,6 +264,8 @@ static int check_good(const char *path, const char *text, size_t size)
 	assert_non_null(out);
 	for (unsigned i = 0; i < plan.n_tests; i++)
 		dump_test(out, &plan.tests[i]);
+	for (unsigned i = 0; i < plan.n_sinks; i++)
+		dump_sink(out, &plan.sinks[i]);
 	fclose(out);
 	int ret = compare(path, "txt", got) || strcmp(plan.name, name) != 0;
 
