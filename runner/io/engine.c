@@ -245,21 +245,22 @@ static void add_refusal(struct engine_choice *choice, const struct engine *engin
 static int consider(struct engine_choice *choice, const struct engine *engine,
                     const struct trial *trial, struct err *err)
 {
-	const char *what = trial->op == IO_READ ? "read" : "write";
 	struct err why;
 	int ret = make_trial(engine, trial, &why);
 
 	if (ret == -ETIMEDOUT)
 		return err_set(err, ERR_TEST,
-		               "the volume does not answer: no reply to a trial %s in %llu s", what,
+		               "the volume does not answer: no reply to a trial %s in %llu s",
+		               trial->op == IO_READ ? "read" : "write",
 		               (unsigned long long)(trial->timeout_ns / NSEC_PER_SEC));
 	if (ret < 0 && is_refusal(-ret)) {
 		add_refusal(choice, engine, -ret);
 		return 0;
 	}
 	choice->engine = engine;
-	add_reason(choice, "%s%s: a trial %s was %s", choice->reason[0] ? "; " : "", engine->name,
-	           what, ret < 0 ? "answered with: " : "served");
+	/* Not which one: tests of one run that were written or read then say the same. */
+	add_reason(choice, "%s%s: a trial request was %s", choice->reason[0] ? "; " : "",
+	           engine->name, ret < 0 ? "answered with: " : "served");
 	if (ret < 0)
 		add_reason(choice, "%s", err_words(-ret));
 	return 1;

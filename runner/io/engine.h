@@ -88,7 +88,7 @@ struct engine_wish {
 struct engine_choice {
 	const struct engine *engine;
 	bool refused; /* auto: a better engine was refused (not: would not suit this file) */
-	char reason[ENGINE_REASON_MAX]; /* "psync: a trial read was served", before it why not
+	char reason[ENGINE_REASON_MAX]; /* "psync: a trial request was served", before it why not
 	                                   others */
 };
 

@@ -9,8 +9,6 @@
 #include "out/summary.h"
 #include "out/text.h"
 
-#define SEEDS_WIDTH 80 /* of the text on a line */
-
 static const char *size_or_unknown(uint64_t bytes, char *out)
 {
 	return bytes ? units_format_size(bytes, out) : "unknown";
@@ -214,43 +212,16 @@ static void remark_concession(const struct test_result *tr, unsigned index, char
 		text_append(out, size, "%s", tr->concessions[index]);
 }
 
-/*
- * Mostly each test has a seed of its own, so these go side by side: many tests would take
- * many lines.
- */
-static void write_seeds(FILE *out, const struct result *result)
+/* One that the plan gave is that of all tests; those that were drawn are in the result lines. */
+static void write_seed(FILE *out, const struct result *result)
 {
-	static const char title[] = "  randseed       ", further[] = "                 ";
-	unsigned written = 0;
-	size_t column = 0;
+	uint64_t seed = result->n_tests ? result->tests[0].randseed : 0;
 
-	for (unsigned i = 0; i < result->n_tests; i++) {
-		const struct test_result *tr = &result->tests[i];
-		char seed[PLAN_NAME_MAX + 32];
-		size_t length;
-
-		if (!tr->randseed)
-			continue;
-		if (written++ == REMARKS_MAX) {
-			fputs(", and more: the JSON has all", out);
-			break;
-		}
-		length = (size_t)snprintf(seed, sizeof(seed), "%s %llu", tr->name,
-		                          (unsigned long long)tr->randseed);
-		if (column && column + length > SEEDS_WIDTH)
-			column = 0;
-		fprintf(out, "%s%s%s",
-		        column        ? ", "
-		        : written > 1 ? ",\n"
-		                      : "",
-		        column        ? ""
-		        : written > 1 ? further
-		                      : title,
-		        seed);
-		column += length + 2;
-	}
-	if (written)
-		fputc('\n', out);
+	for (unsigned i = 1; i < result->n_tests; i++)
+		if (result->tests[i].randseed != seed)
+			return;
+	if (seed)
+		fprintf(out, "  randseed       %llu\n", (unsigned long long)seed);
 }
 
 /* File systems take some of a volume for themselves; this is beyond that. */
@@ -307,9 +278,7 @@ void conditions_write(FILE *out, const struct result *result)
 	fprintf(out, "  run            plan %s, pvcbench %s, %s, id %s\n", or_unknown(result->plan),
 	        or_unknown(result->version), or_unknown(result->started), or_unknown(result->id));
 	if (result->attempt)
-		fprintf(out,
-		        "  attempt        %llu of the Job: the volume is as the one before left "
-		        "it\n",
+		fprintf(out, "  attempt        %llu of the Job, after one that left files\n",
 		        (unsigned long long)result->attempt);
 	fprintf(out, "  node           %s, kernel %s, %s\n", or_unknown(c->node),
 	        or_unknown(c->kernel), or_unknown(c->machine));
@@ -330,7 +299,7 @@ void conditions_write(FILE *out, const struct result *result)
 	remarks_write(out, result, "  engine         ", remark_engine);
 	remarks_write(out, result, "  O_DIRECT       ", remark_direct);
 	remarks_write(out, result, "  load           ", remark_load);
-	write_seeds(out, result);
+	write_seed(out, result);
 	remarks_write(out, result, "  layout         ", remark_layout);
 	remarks_write(out, result, "  verify         ", remark_verify);
 	remarks_write(out, result, "  window         ", remark_window);

@@ -446,7 +446,7 @@ static void test_choose_auto(void **state)
 	choose(&choice, "auto", false, 0);
 	assert_non_null(choice.engine);
 	assert_non_null(strstr(choice.reason, choice.engine->name));
-	assert_non_null(strstr(choice.reason, "a trial write was served"));
+	assert_non_null(strstr(choice.reason, "a trial request was served"));
 }
 
 static void test_choose_auto_direct(void **state)
@@ -455,7 +455,7 @@ static void test_choose_auto_direct(void **state)
 
 	(void)state;
 	choose(&choice, "auto", true, 0);
-	assert_non_null(strstr(choice.reason, "a trial write was served"));
+	assert_non_null(strstr(choice.reason, "a trial request was served"));
 }
 
 static void test_choose_named(void **state)
