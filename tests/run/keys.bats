@@ -166,7 +166,7 @@ sizes_are() { # BYTES...: of the files below $mnt
 @test "jobs and tests share one file, laid out once" {
 	faultfs
 	one "rw: [randread, randwrite], bs: 4KiB, numjobs: 2, runtime: 200ms"
-	same "$(awk '$1 ~ /read|write/ { print $8 }' "$T/fuse.control/log" | sort -u | wc -l)" 1
+	same "$( (requests read && requests write) | awk '{ print $8 }' | sort -u | wc -l)" 1
 	same "$(requests write | awk '$3 > 4096 { sum += $3 } END { print sum }')" 16777216
 }
 

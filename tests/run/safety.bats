@@ -397,7 +397,7 @@ filled() {
 	"${WRAP[@]}" true || skip "cannot mount a plan at /etc/pvcbench"
 	pvcbench doctor "$dir"
 	exits 0
-	says "^limited: plan \(.*, deep: iodepth lowered from 4096 to [0-9]+: .*\): raise limits.memory"
+	says "^limited: plan \(.*, deep: iodepth lowered from 4096 to [0-9]+: .*\): raise limits"
 }
 
 @test "doctor says what a device holds, and writes nothing" {
