@@ -254,6 +254,24 @@ uint64_t agenda_duration_ns(const struct agenda *agenda, unsigned first)
 	return sum;
 }
 
+bool agenda_exceeds_deadline(const struct agenda *agenda, char out[RESULT_TEXT_MAX])
+{
+	uint64_t deadline_ns = agenda->host.deadline_ns, all_ns = agenda_duration_ns(agenda, 0);
+	char all[UNITS_TEXT_MAX], deadline[UNITS_TEXT_MAX];
+	unsigned i = 0;
+
+	if (!deadline_ns || all_ns <= deadline_ns)
+		return false;
+	while (all_ns - agenda_duration_ns(agenda, i + 1) <= deadline_ns)
+		i++;
+	snprintf(out, RESULT_TEXT_MAX,
+	         "the plan takes %s and its layouts, the pod ends after %s (PVCBENCH_DEADLINE): "
+	         "'%.80s' and what follows will not be completed",
+	         units_format_time(all_ns, all), units_format_time(deadline_ns, deadline),
+	         agenda->plan.tests[i].name);
+	return true;
+}
+
 void agenda_destroy(struct agenda *agenda)
 {
 	for (unsigned i = 0; i < agenda->n_targets; i++) {
@@ -328,7 +346,7 @@ static void write_class(FILE *out, const struct agenda *agenda)
 void agenda_write(FILE *out, const struct agenda *agenda)
 {
 	uint64_t duration_ns = agenda_duration_ns(agenda, 0);
-	char time[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
+	char time[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX], note[RESULT_TEXT_MAX];
 
 	write_class(out, agenda);
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++)
@@ -337,4 +355,6 @@ void agenda_write(FILE *out, const struct agenda *agenda)
 	if (duration_ns)
 		fprintf(out, ", %s", units_format_time(duration_ns, time));
 	fprintf(out, ", layout of %s\n", units_format_size(layout_bytes(agenda), size));
+	if (agenda_exceeds_deadline(agenda, note))
+		fprintf(out, "note: %s\n", note);
 }

@@ -58,6 +58,12 @@ bool agenda_destroys_anything(const struct agenda *agenda, const struct target *
 /* How long the tests from this one on take, as far as it is known. */
 uint64_t agenda_duration_ns(const struct agenda *agenda, unsigned first);
 
+/*
+ * Whether the plan does not fit into the pod's deadline (host.deadline_ns), as far as both
+ * are known; then which tests will not be run, in words.
+ */
+bool agenda_exceeds_deadline(const struct agenda *agenda, char out[RESULT_TEXT_MAX]);
+
 void agenda_destroy(struct agenda *agenda);
 
 /* For a person: every test, its sizes, its time, its concessions, and the sums. */

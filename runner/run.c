@@ -363,8 +363,11 @@ static void print_summary(const struct run *run)
 
 static void tell_notes(struct run *run)
 {
-	const struct result *result = &run->result;
+	struct result *result = &run->result;
+	char note[RESULT_TEXT_MAX];
 
+	if (agenda_exceeds_deadline(&run->agenda, note))
+		result_note(result, note);
 	if (result->attempt)
 		progress_note(&run->view,
 		              "attempt %llu of this Job: an earlier one left files in the volume",

@@ -195,12 +195,24 @@ static double parse_cpus(const char *text)
 	return *end == '\0' && isfinite(cpus) && cpus > 0 ? cpus : 0;
 }
 
+/* As Kubernetes writes activeDeadlineSeconds; 0 when text is no such number. */
+static uint64_t parse_seconds(const char *text)
+{
+	char *end;
+	unsigned long seconds = strtoul(text, &end, 10);
+
+	return *end == '\0' && seconds <= UINT32_MAX ? seconds * NSEC_PER_SEC : 0;
+}
+
 static void override_from_environment(struct host *host)
 {
 	const char *node = getenv("PVCBENCH_NODE");
 	const char *cpus_text = getenv("PVCBENCH_CPUS");
+	const char *deadline_text = getenv("PVCBENCH_DEADLINE");
 	double cpus = cpus_text ? parse_cpus(cpus_text) : 0;
 
+	if (deadline_text)
+		host->deadline_ns = parse_seconds(deadline_text);
 	if (node && *node)
 		snprintf(host->node, sizeof(host->node), "%s", node);
 	/* Of two limits the smaller: Kubernetes rounds its variable up to whole CPUs. */

@@ -19,9 +19,13 @@ struct host {
 	bool memory_limited;        /* whether it comes from a cgroup */
 	bool memory_v1;             /* from one of v1, which does not throttle who dirties it */
 	uint64_t host_memory_bytes; /* MemTotal */
+	uint64_t deadline_ns;       /* the pod is ended so long after its start; 0: not known */
 };
 
-/* PVCBENCH_NODE and PVCBENCH_CPUS ("2", "500m"), where set, win over what is found. */
+/*
+ * PVCBENCH_NODE and PVCBENCH_CPUS ("2", "500m"), where set, win over what is found;
+ * PVCBENCH_DEADLINE ("3600", seconds) cannot be found.
+ */
 void host_read(struct host *host);
 
 /*

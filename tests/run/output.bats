@@ -311,6 +311,20 @@ sizes_reach() { # BYTES
 	same "$(cat "$T/touched")" ""
 }
 
+@test "a plan that the pod's deadline cuts off says so before it starts" {
+	simple "runtime: 700ms" "[randread, randwrite]"
+	export PVCBENCH_DEADLINE=1
+	pvcbench check "$T/plan.yaml"
+	exits 0
+	says "note: the plan takes 1.4s .* after 1s .*'t-randwrite' and what follows"
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 0
+	says "'t-randwrite' and what follows will not be completed"
+	holds '.run.notes | length == 1'
+	PVCBENCH_DEADLINE=2 pvcbench check "$T/plan.yaml"
+	! grep -q note: "$T/log"
+}
+
 @test "check of a plan with an error is exit 2, of a bad target 3, of a refused one 4" {
 	simple "nonsense: 1"
 	pvcbench check "$T/plan.yaml"
