@@ -21,7 +21,7 @@
  * short or measured under a concession is not-judged, with one exception: a
  * count or a pause that only grows has failed for good once it is too large.
  */
-#include "verdict.h"
+#include "verdict_part.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -204,8 +204,7 @@ void verdict_expect(struct test_result *tr, const struct test *test)
 	}
 }
 
-static void PRINTF_LIKE(4, 5)
-        add(struct test_result *tr, const char *code, double figure, const char *fmt, ...)
+void verdict_add(struct test_result *tr, const char *code, double figure, const char *fmt, ...)
 {
 	if (tr->n_verdicts == RESULT_VERDICTS_MAX)
 		return;
@@ -225,9 +224,9 @@ static void judge_errors(struct test_result *tr)
 	uint64_t errors = stats_errors(tr->stats);
 
 	if (errors)
-		add(tr, "errors", (double)errors,
-		    "%llu requests failed; the figures count only those that succeeded",
-		    (unsigned long long)errors);
+		verdict_add(tr, "errors", (double)errors,
+		            "%llu requests failed; the figures count only those that succeeded",
+		            (unsigned long long)errors);
 }
 
 static void judge_stalls(struct test_result *tr)
@@ -241,9 +240,10 @@ static void judge_stalls(struct test_result *tr)
 	if (gap->at_least_ns < STALL_MIN_NS ||
 	    length_ns * ios < STALL_FACTOR * (double)tr->runtime_ns)
 		return;
-	add(tr, "stalls", length_ns, "no completion for %s%s, from %s on",
-	    gap->at_least_ns < gap->at_most_ns ? "at least " : "",
-	    units_format_time(gap->at_least_ns, pause), units_format_time(gap->start_ns, start));
+	verdict_add(tr, "stalls", length_ns, "no completion for %s%s, from %s on",
+	            gap->at_least_ns < gap->at_most_ns ? "at least " : "",
+	            units_format_time(gap->at_least_ns, pause),
+	            units_format_time(gap->start_ns, start));
 }
 
 static void judge_page_cache(struct test_result *tr)
@@ -254,10 +254,12 @@ static void judge_page_cache(struct test_result *tr)
 	if (tr->direct || !tr->ioengine[0] || !strcmp(tr->ioengine, "null"))
 		return;
 	if (reads)
-		add(tr, "page-cache", NAN, "not O_DIRECT: reads may have been answered by memory");
+		verdict_add(tr, "page-cache", NAN,
+		            "not O_DIRECT: reads may have been answered by memory");
 	else if (writes)
-		add(tr, "page-cache", NAN, "not O_DIRECT: writes were taken by memory first%s",
-		    tr->fsync || tr->fdatasync ? ", only the syncs waited for the volume" : "");
+		verdict_add(
+		        tr, "page-cache", NAN, "not O_DIRECT: writes were taken by memory first%s",
+		        tr->fsync || tr->fdatasync ? ", only the syncs waited for the volume" : "");
 }
 
 /* Whether iodepth requests are outstanding all the time unless something keeps them from it. */
@@ -288,17 +290,16 @@ static void judge_depth(struct test_result *tr)
 	if (!keeps_depth(tr) || outstanding >= DEPTH_KEPT * asked)
 		return;
 	if (tr->stats->drained_max_ns > longest_ns)
-		add(tr, "not-steady", outstanding,
-		    "latencies are too low: one in flight at the end took %s, longer than any that "
-		    "is "
-		    "counted (a longer runtime counts them)",
-		    units_format_time(tr->stats->drained_max_ns, longest));
+		verdict_add(tr, "not-steady", outstanding,
+		            "latencies are too low: one in flight at the end took %s, longer than "
+		            "any that is counted (a longer runtime counts them)",
+		            units_format_time(tr->stats->drained_max_ns, longest));
 	else
-		add(tr, "engine", outstanding,
-		    "%.3g of %.0f requests were outstanding on the average: pvcbench could not "
-		    "send "
-		    "them in time (more CPU, or fewer jobs)",
-		    outstanding, asked);
+		verdict_add(
+		        tr, "engine", outstanding,
+		        "%.3g of %.0f requests were outstanding on the average: pvcbench could not "
+		        "send them in time (more CPU, or fewer jobs)",
+		        outstanding, asked);
 }
 
 /* ---- the published limits ---- */
@@ -429,26 +430,29 @@ static void tell_held(struct test_result *tr, const struct held *held, const str
 		units_format_time(burst_ns, lasts);
 	switch (stand(held)) {
 	case STANDS_AT_BASE:
-		add(tr, "published-limit", part, "%s: %.3g %% of the class's %s (%s)", rate,
-		    100 * part, base, p->source);
+		verdict_add(tr, "published-limit", part, "%s: %.3g %% of the class's %s (%s)", rate,
+		            100 * part, base, p->source);
 		break;
 	case STANDS_AT_BURST:
-		add(tr, "published-limit", part,
-		    "%s: %.3g %% of the class's burst limit of %s, its base is %s%s%s (%s)", rate,
-		    100 * part, burst, base, burst_ns ? ", a full bucket lasts " : "", lasts,
-		    p->source);
+		verdict_add(tr, "published-limit", part,
+		            "%s: %.3g %% of the class's burst limit of %s, its base is %s%s%s (%s)",
+		            rate, 100 * part, burst, base, burst_ns ? ", a full bucket lasts " : "",
+		            lasts, p->source);
 		break;
 	case STANDS_IN_BURST:
-		add(tr, "burst", part,
-		    "%s: %.3g times the class's %s, within its burst limit of %s (%s): it does not "
-		    "last",
-		    rate, part, base, burst, p->source);
+		verdict_add(tr, "burst", part,
+		            "%s: %.3g times the class's %s, within its burst limit of %s (%s): it "
+		            "does not "
+		            "last",
+		            rate, part, base, burst, p->source);
 		break;
 	case STANDS_ABOVE:
-		add(tr, "server-cache", part,
-		    "%s: %.3g times the class's %s%s (%s): a cache, or a volume that class.yaml "
-		    "does not describe",
-		    rate, part, *burst ? "burst limit of " : "", *burst ? burst : base, p->source);
+		verdict_add(tr, "server-cache", part,
+		            "%s: %.3g times the class's %s%s (%s): a cache, or a volume that "
+		            "class.yaml "
+		            "does not describe",
+		            rate, part, *burst ? "burst limit of " : "", *burst ? burst : base,
+		            p->source);
 		break;
 	case STANDS_BELOW:
 		break;
