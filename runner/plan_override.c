@@ -32,7 +32,9 @@ static const struct field *override_row(const char *key, bool is_aimed, struct e
 {
 	const struct field *row = field_find(plan_fields, plan_n_fields, key);
 
-	if (!row)
+	if (!row && !is_aimed && field_find(plan_top_fields, PLAN_TOP_KEYS, key))
+		err_set(err, ERR_PLAN, "only the plan itself can say it");
+	else if (!row)
 		key_unknown(key, strlen(key), !is_aimed, err);
 	else if (row == scope_name_row())
 		err_set(err, ERR_PLAN, "a test's name cannot be overridden");

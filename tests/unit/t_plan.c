@@ -516,6 +516,7 @@ static void test_override_refused(void **state)
 	       "--set tests.a.bs: '4Q' is not a size "
 	       "(allowed: 512B to 1GiB, such as 4k, 4KiB, 1MB)");
 	refuse(TWO, SETS("tests.c.bs=4k"), "--set tests.c.bs: no test is named 'c' (known: a, b)");
+	refuse(TWO, SETS("deliver=[{file: /x}]"), "--set deliver: only the plan itself can say it");
 	refuse(TWO, SETS("name=x"), "--set name: a test's name cannot be overridden");
 	refuse(TWO, SETS("tests.a.name=x"),
 	       "--set tests.a.name: a test's name cannot be overridden");
