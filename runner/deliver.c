@@ -31,6 +31,7 @@
 #define TRY_NS        (15 * NSEC_PER_SEC)
 #define PAUSE_MAX_NS  (30 * NSEC_PER_SEC)
 #define SLICE_NS      (50 * NSEC_PER_MSEC)
+#define QUIET_NS      (9 * NSEC_PER_SEC)
 #define TRIES_MAX     5
 #define ANSWER_MAX    (4 * KIB)
 #define EXCERPT_MAX   200
@@ -57,6 +58,8 @@ struct delivery {
 	const struct result *result;
 	const atomic_int *stop;
 	void (*tell)(const char *text);
+	uint64_t told_ns;             /* when something was, last */
+	const struct parcel *current; /* what is being waited for */
 	uint64_t end_ns;
 	bool is_stopped;
 	struct http *http;
@@ -122,6 +125,20 @@ int deliver_push_url(const char *base, const char *job, const char *instance,
 	return length < HTTP_URL_MAX ? 0 : err_set(err, ERR_TEST, "the URL is too long");
 }
 
+static void tell(struct delivery *delivery, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static void tell(struct delivery *delivery, const char *fmt, ...)
+{
+	char text[SINK_NAME_MAX + ERR_TEXT_MAX + 128];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	delivery->tell(text);
+	delivery->told_ns = clock_now_ns();
+}
+
 /* ---- time ---- */
 
 /* Until all of it must have come to an end. */
@@ -136,8 +153,19 @@ static uint64_t time_left_ns(struct delivery *delivery)
 	return delivery->end_ns > now_ns ? delivery->end_ns - now_ns : 0;
 }
 
+/* What lasts is told of while it does. */
+static void tell_wait(struct delivery *delivery)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - delivery->told_ns >= QUIET_NS)
+		tell(delivery, "%s: waiting %s", delivery->current->name,
+		     delivery->current->due_ns > now_ns ? "to try again" : "for an answer");
+}
+
 static bool is_over(void *delivery)
 {
+	tell_wait(delivery);
 	return !time_left_ns(delivery);
 }
 
@@ -149,6 +177,7 @@ static bool wait_until(struct delivery *delivery, uint64_t due_ns)
 	while (clock_now_ns() < due_ns) {
 		if (due_ns > clock_now_ns() + time_left_ns(delivery))
 			return false;
+		tell_wait(delivery);
 		nanosleep(&slice, NULL);
 	}
 	return time_left_ns(delivery);
@@ -278,19 +307,6 @@ static char *sink_name(const struct plan_sink *sink, char name[SINK_NAME_MAX])
 		shown[0] = '\0'; /* deliver_check refuses it */
 	snprintf(name, SINK_NAME_MAX, "%s %s", plan_sink_type(sink), shown);
 	return name;
-}
-
-static void tell(struct delivery *delivery, const char *fmt, ...) PRINTF_LIKE(2, 3);
-
-static void tell(struct delivery *delivery, const char *fmt, ...)
-{
-	char text[SINK_NAME_MAX + ERR_TEXT_MAX + 128];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	delivery->tell(text);
 }
 
 /* ---- a try ---- */
@@ -449,6 +465,7 @@ unsigned deliver_result(const struct plan *plan, const struct result *result,
 	        .result = result,
 	        .stop = stop,
 	        .tell = tell_line,
+	        .told_ns = clock_now_ns(),
 	        .end_ns = clock_now_ns() + ALL_NS,
 	        .n_parcels = plan->n_sinks,
 	};
@@ -463,9 +480,12 @@ unsigned deliver_result(const struct plan *plan, const struct result *result,
 		sink_name(&plan->sinks[i], delivery.parcels[i].name);
 	}
 	delivery.http = http_new(&err);
-	while (delivery.http && (parcel = next_parcel(&delivery)) &&
-	       wait_until(&delivery, parcel->due_ns))
+	while (delivery.http && (parcel = next_parcel(&delivery))) {
+		delivery.current = parcel;
+		if (!wait_until(&delivery, parcel->due_ns))
+			break;
 		try_parcel(&delivery, parcel);
+	}
 	missed = settle(&delivery);
 	http_free(delivery.http);
 	free(delivery.json.bytes);

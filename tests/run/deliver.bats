@@ -272,11 +272,12 @@ asked() { # N: so many requests have arrived
 	valid "$seen/body.0"
 }
 
-@test "a signal leaves a delivery five seconds" {
+@test "a delivery that lasts says so, and a signal leaves it five seconds" {
 	collector
 	deliver "webhook: $at/slow" "webhook: $at/slow"
 	start run "$T/plan.yaml"
 	await 20 asked 1
+	await 14 grep -q "slow: waiting for an answer" "$T/err"
 	kill -TERM "$pid"
 	SECONDS=0
 	ends 14
