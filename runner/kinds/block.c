@@ -304,7 +304,7 @@ static int enter(struct block *b, struct err *err)
 
 	if (!block_own_file(b->test) || target->is_block || target->run_dirfd >= 0)
 		return 0;
-	kind_asks(b->env, "mkdir");
+	kind_asks(b->env, "mkdir and a claim in it");
 	return target_enter(target, b->env->run_id, err);
 }
 

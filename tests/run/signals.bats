@@ -242,7 +242,7 @@ terminated() { # REGEX: in the termination message, soon after SIGTERM
 	END
 	rules "mkdir hang"
 	start run "$T/plan.yaml" --out "$T/result.json"
-	await 20 grep -q "hung: waiting for the volume since [0-9]*s (mkdir)" "$T/out"
+	await 20 grep -q "hung: waiting for the volume since [0-9]*s (mkdir" "$T/out"
 	terminated "read-latency"
 	holds '.interrupted and .tests[0].read.ios == 1024 and .tests[1].status == "interrupted"'
 	says "'$mnt/pvcbench-.* was not removed"
