@@ -19,12 +19,11 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "io/target.h"
+#include "io/rundir.h"
 #include "load/ledger.h"
 #include "load/seal.h"
 
 #define FILES_MAX   256u
-#define RUN_PREFIX  "pvcbench-" /* of a run's directory */
 #define CHUNK_BYTES MIB
 #define NAMED_MAX   10u /* blocks named of each sort */
 #define TELL_NS     (5 * NSEC_PER_SEC)
@@ -167,7 +166,7 @@ static int open_directory(struct audit *a, struct err *err)
 
 	if (!a->head.run_dir[0])
 		return 0;
-	if (strncmp(a->head.run_dir, RUN_PREFIX, strlen(RUN_PREFIX)) != 0 ||
+	if (strncmp(a->head.run_dir, RUNDIR_PREFIX, strlen(RUNDIR_PREFIX)) != 0 ||
 	    strchr(a->head.run_dir, '/'))
 		return err_set(err, ERR_PLAN, "the ledger names '%s', which no run makes",
 		               a->head.run_dir);
@@ -192,7 +191,7 @@ static int open_file(struct audit *a, unsigned i, struct err *err)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), TARGET_FILE_FORMAT, i);
+	snprintf(name, sizeof(name), RUNDIR_FILE_FORMAT, i);
 	if (a->head.run_dir[0])
 		a->files[i].fd = openat(a->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	else
@@ -411,18 +410,12 @@ static void write_report(const struct audit *a)
 
 static int remove_directory(const struct audit *a, struct err *err)
 {
-	struct target target;
-	int ret = target_init(&target, target_of(a), err);
+	const struct rundir dir = {target_of(a), a->head.run_dir, a->parent, a->directory};
 
-	if (!ret) {
-		target.run_dirfd = dup(a->directory);
-		snprintf(target.run_dir, sizeof(target.run_dir), "%s", a->head.run_dir);
-		ret = target_leave(&target, err);
-	}
-	target_destroy(&target);
-	if (!ret)
-		line(a, "removed", "%s/%s", target_of(a), a->head.run_dir);
-	return ret;
+	if (rundir_remove(&dir, false, err))
+		return -1;
+	line(a, "removed", "%s/%s", target_of(a), a->head.run_dir);
+	return 0;
 }
 
 static int conclude(struct audit *a, struct err *err)

@@ -300,13 +300,19 @@ static void write_done(struct verify *v, const struct verify_data *data, uint64_
 		ledger_append(v->ledger, &record);
 }
 
-static void count(struct verify *v, bool crossed, const struct seal_expected *expected,
-                  const struct seal_found *found)
+static void count_crossed(struct verify *v)
 {
 	pthread_mutex_lock(&v->lock);
-	v->counts.checked += !crossed;
-	v->counts.crossed += crossed;
-	if (!crossed && found->look != SEAL_GOOD && !v->counts.mismatches++)
+	v->counts.crossed++;
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void count_checked(struct verify *v, const struct seal_expected *expected,
+                          const struct seal_found *found)
+{
+	pthread_mutex_lock(&v->lock);
+	v->counts.checked++;
+	if (found->look != SEAL_GOOD && !v->counts.mismatches++)
 		seal_describe(expected, found, v->first);
 	pthread_mutex_unlock(&v->lock);
 }
@@ -318,7 +324,10 @@ static void check(struct verify *v, const struct seal_expected *expected, const 
 	struct seal_found found = seal_check(data, v->unit, expected);
 	bool parts = found.look == SEAL_DAMAGED || found.look == SEAL_UNKNOWN;
 
-	count(v, crossed && parts, expected, &found);
+	if (crossed && parts)
+		count_crossed(v);
+	else
+		count_checked(v, expected, &found);
 }
 
 static void check_block(struct verify *v, const struct verify_data *data,
@@ -333,7 +342,7 @@ static void check_block(struct verify *v, const struct verify_data *data,
 	if (!block->oldest)
 		return;
 	if (request->crossed || block->newest > request->sequence)
-		count(v, true, NULL, NULL);
+		count_crossed(v);
 	else
 		check(v, &expected, data->data, block->crossed);
 }

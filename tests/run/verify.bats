@@ -22,10 +22,13 @@ run_small() { # TEST
 	pvcbench run "$T/plan.yaml" --target "$mnt" --out "$T/result.json"
 }
 
-found() { # REGEX: one of the 32 blocks is wrong, the error says so, and nothing stays
+# One of the 32 blocks is wrong, the error says so, and nothing stays.
+found() { # OFFSET EXPECTED REGEX
 	exits 1
-	says "t: .*1 of 32 blocks checked do not hold what was written; the first: block at offset $1"
-	holds '.tests[0] | .status == "failed" and .verify_checked == 32 and .verify_mismatches == 1'
+	says "1 of 32 blocks checked do not hold what was written; the first: block at offset $1 "
+	says "block at offset $1 of file 0: expected sequence $2, found $3"
+	holds '.tests[0] | .status == "failed" and .verify_checked == 32'
+	holds '.tests[0].verify_mismatches == 1'
 	holds '.tests[0] | .verify == "crc32c" and .verify_block_bytes == 4096'
 	valid "$T/result.json"
 	empty "$mnt"
@@ -41,11 +44,13 @@ found() { # REGEX: one of the 32 blocks is wrong, the error says so, and nothing
 		verify: crc32c
 		iodepth: 16
 		tests:
-		  - {name: t, rw: [randread, randwrite, randrw], ioengine: [io_uring, libaio, psync]}
+		  - name: t
+		    rw: [randread, randwrite, randrw]
+		    ioengine: [io_uring, libaio, psync]
 		  - {name: large, rw: [randrw, write], bs: 64KiB}
 		  - {name: buffered, rw: randrw, direct: false}
 		  - {name: jobs, rw: randwrite, numjobs: 3, file_per_job: true, iodepth: 4}
-		  - {name: odd, rw: write, bs: 2300, direct: false, iodepth: 1, layout: none, fdatasync: 8}
+		  - {name: odd, rw: write, bs: 2300, direct: false, layout: none, fdatasync: 8}
 	END
 	LIMIT=120 measure --target "$mnt"
 	holds 'all(.tests[]; .status == "ok" and .verify_checked > 0 and .verify_mismatches == 0)'
@@ -73,28 +78,31 @@ found() { # REGEX: one of the 32 blocks is wrong, the error says so, and nothing
 	faultfs
 	rules 'read flip 40100'
 	run_small 'rw: randread, randommap: true'
-	found '39936 of file 0: expected sequence 1, found sequence 1 with checksum [0-9a-f]{8} over data of checksum [0-9a-f]{8} \(bits changed\)'
+	found 39936 1 'sequence 1 with checksum [0-9a-f]{8} over data of checksum [0-9a-f]{8} '
+	says '\(bits changed\)'
 }
 
 @test "a write that is acknowledged and never done: what lay there before" {
 	faultfs
 	rules 'write lost off=40960-45055 after=1 count=1'
 	run_small 'rw: randwrite, randommap: true'
-	found '40960 of file 0: expected sequence [0-9]+, found sequence 1, what lay there before \(a write that was acknowledged is lost\)'
+	found 40960 '[0-9]+' 'sequence 1, what lay there before '
+	says '\(a write that was acknowledged is lost\)'
 }
 
 @test "a write that is acknowledged and never done: zeros" {
 	faultfs
 	rules 'write lost off=40960-45055'
 	run_small 'rw: write, layout: none'
-	found '40960 of file 0: expected sequence 11, found zeros \(the write is lost, or the range was discarded\)'
+	found 40960 11 'zeros \(the write is lost, or the range was discarded\)'
 }
 
 @test "a read that gives another block" {
 	faultfs
 	rules 'read misdirect 8192 off=40960-45055'
 	run_small 'rw: read'
-	found '40960 of file 0: expected sequence 1, found the block at offset 49152 of file 0, sequence 1 \(a write or a read went to the wrong place\)'
+	found 40960 1 'the block at offset 49152 of file 0, sequence 1 '
+	says '\(a write or a read went to the wrong place\)'
 }
 
 @test "a write that goes elsewhere: a block is older, another is foreign" {
@@ -127,11 +135,12 @@ found() { # REGEX: one of the 32 blocks is wrong, the error says so, and nothing
 		small 'rw: randread, loops: 0, ramp_time: 0, runtime: 2s, thinktime: 1ms'
 		start run "$T/plan.yaml" --target "$mnt" --out "$T/result.json"
 		await 20 reads_have_begun
-		dd if="$T/$kind" of="$(echo "$T"/fuse.backing/pvcbench-*/data.0)" bs=4096 skip=3 seek=3 count=29 \
-			conv=notrunc status=none
+		dd if="$T/$kind" of="$(echo "$T"/fuse.backing/pvcbench-*/data.0)" \
+			bs=4096 skip=3 seek=3 count=29 conv=notrunc status=none
 		ends 30
 		exits 1
-		says "blocks checked do not hold what was written; the first: block at offset [0-9]+ of file 0: expected sequence 1, $wanted"
+		says "blocks checked do not hold what was written; the first: block at offset"
+		says "block at offset [0-9]+ of file 0: expected sequence 1, $wanted"
 		: >"$T/fuse.control/log"
 	done
 }
@@ -175,7 +184,7 @@ reads_have_begun() {
 	measure --target "$mnt"
 	sync -f "$mnt"
 	same "$(distinct_blocks "$mnt"/pvcbench-*/data.0)" 16384
-	within "$(zstd -q -3 -c "$mnt"/pvcbench-*/data.0 | wc -c)" $((64 << 20 * 99 / 100)) $((65 << 20))
+	within "$(zstd -q -3 -c "$mnt"/pvcbench-*/data.0 | wc -c)" 66400000 70000000
 }
 
 # --- the ledger ---
@@ -201,7 +210,7 @@ ledger_run() { # [TEST]
 	exits 0
 	says "kept for pvcbench verify $T/ledger: $mnt/pvcbench-"
 	holds ".tests[0].ledger == \"$T/ledger\""
-	[ -s "$mnt"/pvcbench-*/data.0 ]
+	[ -s "$(echo "$mnt"/pvcbench-*/data.0)" ]
 	[[ "$(tail -n 1 "$T/out")" != *kept* ]]
 	pvcbench verify "$T/ledger"
 	exits 0
@@ -210,7 +219,7 @@ ledger_run() { # [TEST]
 	says '^synced +64 must hold a write that was synced, 0 of these do not$'
 	says '^not synced +4 hold, or held, a later write .*; 0 lost it'
 	says '^verdict +nothing that was acknowledged and synced is missing$'
-	[ -s "$mnt"/pvcbench-*/data.0 ]
+	[ -s "$(echo "$mnt"/pvcbench-*/data.0)" ]
 	mkdir "$T/elsewhere"
 	mount --move "$mnt" "$T/elsewhere" 2>/dev/null || mount --bind "$mnt" "$T/elsewhere"
 	undo umount "$T/elsewhere"
@@ -258,10 +267,11 @@ ledger_has() { # BYTES
 	sync
 	pvcbench verify "$T/ledger" --remove
 	exits 1
-	says '^missing +block at offset 28672 of file 0: expected sequence [0-9]+ or later, found zeros'
+	says '^missing +block at offset 28672 of file 0: .* sequence [0-9]+ or later, found zeros'
 	says '^missing +block at offset 32768 of file 0: '
-	says '^pvcbench: 2 of 64 blocks do not hold what was acknowledged and synced; the first: block at offset 28672 of file 0: expected sequence'
-	[ -s "$mnt"/pvcbench-*/data.0 ]
+	says '^pvcbench: 2 of 64 blocks do not hold what was acknowledged and synced; the first: '
+	says 'the first: block at offset 28672 of file 0: expected sequence'
+	[ -s "$(echo "$mnt"/pvcbench-*/data.0)" ]
 	rm "$mnt"/pvcbench-*/data.0
 	pvcbench verify "$T/ledger"
 	exits 1
@@ -276,7 +286,8 @@ ledger_has() { # BYTES
 	says '1 of 64 blocks checked do not hold what was written'
 	pvcbench verify "$T/ledger"
 	exits 1
-	says '^missing +block at offset 40960 of file 0: expected sequence [0-9]+ or later, found sequence 1, what lay there before'
+	says '^missing +block at offset 40960 of file 0: expected sequence [0-9]+ or later, '
+	says 'found sequence 1, what lay there before'
 }
 
 @test "a ledger: what was not synced may be lost" {
