@@ -149,6 +149,8 @@ static void append_end(const struct progress_view *view, const struct progress *
 		later_ns = view->time_left_ns;
 	else if (p->phase == PHASE_RAMP)
 		later_ns = view->time_left_ns - min_u64(view->time_left_ns, p->expected_ns);
+	if (left_ns + later_ns + view->plan_left_ns == 0) /* it should have ended */
+		return;
 	text_append(out, LINE_MAX_BYTES, ", plan ends in %s",
 	            units_format_time(left_ns + later_ns + view->plan_left_ns, text));
 }

@@ -163,6 +163,10 @@ static void test_the_window_is_over(void **unused)
 	late.stalled_ns = 7 * S;
 	tell(late, 67);
 	assert_non_null(strstr(news(), "read-bw: waiting 7s for the last requests, "));
+	view.plan_left_ns = 0;
+	late.phase = PHASE_DRAIN;
+	tell(late, 73);
+	assert_null(strstr(news(), "plan ends"));
 }
 
 /* Nobody knows how long an amount takes before it is done: no end is promised. */
