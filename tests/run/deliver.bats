@@ -352,21 +352,25 @@ promtool() {
 	done
 }
 
+free_port() {
+	"$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
 # On a free port; sets $at.
 pushgateway() {
 	local program port
 
 	program=$(program_of prometheus-pushgateway prometheus-pushgateway) ||
 		skip "cannot fetch prometheus-pushgateway"
-	port=$("$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+	port=$(free_port)
 	at=http://127.0.0.1:$port
 	"$program" --web.listen-address="127.0.0.1:$port" >"$T/gateway.log" 2>&1 3>&- &
 	undo kill $!
 	await 20 fetch -/ready
 }
 
-fetch() { # PATH: of the gateway
+fetch() { # PATH: of the server at $at, into $T/page
 	"$PYTHON" -c 'import sys, urllib.request
 print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$at/$1" >"$T/page" 2>/dev/null
 }
@@ -399,4 +403,37 @@ print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$at/$1" >"$T/page" 
 	measure
 	same "$(failures)" 1
 	says "pushgateway $at/metrics/job/a/x-y/b: not delivered: answered 400: .*x-y"
+}
+
+# What Prometheus answers to a query of one number.
+answers() { # QUERY
+	fetch "api/v1/query?query=$1" && jq -er '.data.result[0].value[1]' "$T/page" >"$T/number"
+}
+
+@test "Prometheus, from the Pushgateway: the same figures" {
+	local program
+
+	pushgateway
+	deliver "pushgateway: $at, required: true"
+	measure
+	program=$(program_of prometheus prometheus) || skip "cannot fetch prometheus"
+	cat >"$T/prometheus.yml" <<-END
+		global: {scrape_interval: 1s}
+		scrape_configs:
+		  - job_name: gateway
+		    honor_labels: true
+		    static_configs: [{targets: ["${at#http://}"]}]
+	END
+	at=http://127.0.0.1:$(free_port)
+	"$program" --config.file="$T/prometheus.yml" --storage.tsdb.path="$T/tsdb" \
+		--web.listen-address="${at#http://}" >"$T/prometheus.log" 2>&1 3>&- &
+	undo kill $!
+	await 40 answers 'pvcbench_operations_total%7Bjob=%22pvcbench%22,op=%22read%22%7D'
+	same "$(<"$T/number")" "$(get '.tests[0].read.ios')"
+	answers 'pvcbench_latency_seconds%7Bquantile=%221%22%7D*1e9'
+	within "$(<"$T/number")" "$(get '.tests[0].read.lat_ns.max - 1')" \
+		"$(get '.tests[0].read.lat_ns.max + 1')"
+	answers 'pvcbench_iops%20*%20on%20(test)%20group_left%20(rw)%20pvcbench_test_info'
+	within "$(<"$T/number")" "$(get '.tests[0].read.iops * 0.999')" \
+		"$(get '.tests[0].read.iops * 1.001')"
 }
