@@ -231,7 +231,7 @@ avail() {
 	WRAP=(prlimit --fsize=8388608)
 	pvcbench run "$T/plan.yaml"
 	exits 0
-	says "concession: size shrunk from 16MiB to 8MiB: a file can have 8MiB at most .*RLIMIT_FSIZE"
+	says "size shrunk from 16MiB to 8MiB: a file can have 8MiB at most .*RLIMIT_FSIZE"
 	pvcbench run "$T/plan.yaml" --set strict=true
 	exits 3
 	empty "$dir"

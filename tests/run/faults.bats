@@ -275,9 +275,9 @@ hung_for_good() { # ENGINE
 		loops: 1
 		tests:
 		  - {name: read-latency, rw: randread, bs: 8KiB, size: 1MiB}
-		  - {name: io_uring, rw: write, bs: 64KiB, iodepth: 4, layout: none, ioengine: io_uring}
-		  - {name: libaio, rw: write, bs: 64KiB, iodepth: 4, layout: none, ioengine: libaio}
-		  - {name: psync, rw: write, bs: 64KiB, iodepth: 4, layout: none, ioengine: psync}
+		  - {name: io_uring, rw: write, iodepth: 4, layout: none, ioengine: io_uring}
+		  - {name: libaio, rw: write, iodepth: 4, layout: none, ioengine: libaio}
+		  - {name: psync, rw: write, iodepth: 4, layout: none, ioengine: psync}
 	END
 	for error in ENOSPC:3 EDQUOT:3 EFBIG:3 EROFS:3 EIO:1 ESTALE:1; do
 		rules "write err ${error%:*} off=2097152-4194303"
@@ -424,7 +424,7 @@ hung_for_good() { # ENGINE
 	says "no request came back"
 }
 
-@test "a file size limit that nobody knew is met in the layout: the file is smaller, and it says so" {
+@test "a file size limit met in the layout: the file is smaller, and it says so" {
 	faultfs
 	rules "write err EFBIG off=4194304-99999999"
 	plan <<-END
