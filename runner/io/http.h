@@ -55,7 +55,10 @@ enum http_outcome {
 	HTTP_CANCELLED,
 };
 
-/* HTTP_TOTAL begins with the request; dns, tcp and tls are 0 on a connection kept open. */
+/*
+ * HTTP_TOTAL begins with the call; dns, tcp and tls are 0 on a connection kept open; wait is from
+ * the moment that the request is handed over to the first byte of the answer. All are whole us.
+ */
 enum http_phase { HTTP_DNS, HTTP_TCP, HTTP_TLS, HTTP_WAIT, HTTP_RECEIVE, HTTP_TOTAL, HTTP_PHASES };
 
 struct http_response {
