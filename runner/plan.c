@@ -206,7 +206,8 @@ const struct field plan_fields[] = {
          .allowed = "512B to 1PiB, 1% to 100% of the free space, 1xmem to 64xmem",
          .default_text = "10GiB",
          .help = "Bytes of the file that a job works on, from `offset` on; `N%` of the free space "
-                 "or `Nxmem`, N times the memory. Shrunk to what the volume holds, which is said."},
+                 "or `Nxmem`, N times the memory. Shrunk to what the volume holds, which is said. "
+                 "`N%` of an object store, or of a volume without a capacity, is 1GiB."},
         {.name = "offset",
          .type = FIELD_SIZE,
          AT(offset),
@@ -358,7 +359,7 @@ const struct field plan_fields[] = {
          .max = TIME_MAX_NS,
          .default_text = "0",
          .help = "Limit of the layout; then the test goes on with the part that is there, and says "
-                 "so. 0: no limit."},
+                 "so, as do later tests of the run that have a limit. 0: no limit."},
         {.name = "answer_time",
          .type = FIELD_TIME,
          AT(answer_time_ns),

@@ -60,16 +60,19 @@ static void remark_window(const struct test_result *tr, unsigned index, char *ou
 
 static void remark_layout(const struct test_result *tr, unsigned index, char *out, size_t size)
 {
-	char bytes[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX];
+	char bytes[UNITS_TEXT_MAX], time[UNITS_TEXT_MAX], rate[UNITS_TEXT_MAX];
+	double seconds = (double)tr->layout_ns / NSEC_PER_SEC;
 
 	if (index)
 		return;
 	if (tr->first_write)
 		text_append(out, size, "none: first write, the file was not laid out");
 	else if (tr->layout_bytes)
-		text_append(out, size, "%s written in %s, not counted",
+		text_append(out, size, "%s written in %s, %s, not counted",
 		            units_format_size(tr->layout_bytes, bytes),
-		            units_format_time(tr->layout_ns, time));
+		            units_format_time(tr->layout_ns, time),
+		            units_format_bw(seconds > 0 ? (double)tr->layout_bytes / seconds : 0,
+		                            rate));
 }
 
 static void remark_verify(const struct test_result *tr, unsigned index, char *out, size_t size)

@@ -257,6 +257,15 @@ avail() {
 	empty "$dir"
 }
 
+@test "an object store, by its type: no file is sized by the free space it states" {
+	FAULTFS_OPTIONS=subtype=s3fs
+	faultfs
+	simple "$mnt" "size: 50%"
+	pvcbench check "$T/plan.yaml"
+	exits 0
+	says "concession: size 50% of the free space taken as 1GiB: an object store"
+}
+
 @test "two jobs of 2 GiB on 3 GiB (a tenth of it): both shrink, neither is short" {
 	loop_fs ext4 300M
 	plan <<-END

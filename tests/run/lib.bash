@@ -127,9 +127,9 @@ tmpfs() { # [SIZE]: sets $mnt
 }
 
 # The file system that fails on command (faultfs.c); sets $mnt. NAME, where a test wants two;
-# direct_io: as told in faultfs.c.
+# direct_io: as told in faultfs.c. FAULTFS_OPTIONS: more options of the mount.
 faultfs() { # [NAME [direct_io]]
-	local name=${1:-fuse} options=max_threads=256
+	local name=${1:-fuse} options=max_threads=256${FAULTFS_OPTIONS:+,$FAULTFS_OPTIONS}
 	need_fuse
 	mnt=$T/$name
 	mkdir "$mnt" "$T/$name.backing" "$T/$name.control"
