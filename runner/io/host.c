@@ -118,17 +118,25 @@ static void read_memory_v1(struct host *host, const char *dir)
 	limit_memory(host, strtoull(host_read_line(path, text, sizeof(text)), NULL, 10), true);
 }
 
-/* Where a controller's groups lie below sys_root, and how a limit is read there. */
-static const struct controller {
-	const char *name; /* in the second column of /proc/self/cgroup; "": v2 */
-	const char *dir;
+/* How a limit of a controller is read in the directory of a group. */
+static const struct limit_reader {
+	const char *controller;
 	void (*read)(struct host *host, const char *dir);
-} controllers[] = {
-        {"", "", read_cpu_v2},
-        {"", "", read_memory_v2},
-        {"cpu", "/cpu", read_cpu_v1},
-        {"cpu", "/cpu,cpuacct", read_cpu_v1},
-        {"memory", "/memory", read_memory_v1},
+} limit_readers[] = {
+        {"", read_cpu_v2},
+        {"", read_memory_v2},
+        {"cpu", read_cpu_v1},
+        {"memory", read_memory_v1},
+};
+
+/* Where the groups of a controller lie below the root of all. */
+static const struct hierarchy {
+	const char *controller, *dir;
+} hierarchies[] = {
+        {"", ""},
+        {"cpu", "/cpu"},
+        {"cpu", "/cpu,cpuacct"},
+        {"memory", "/memory"},
 };
 
 bool host_list_has(const char *names, const char *name, size_t n)
@@ -141,26 +149,26 @@ bool host_list_has(const char *names, const char *name, size_t n)
 	return false;
 }
 
-/* Read the limits of a group and of all above it, up to the hierarchy's root. */
-static void read_upward(struct host *host, const struct controller *controller,
-                        const char *sys_root, const char *group)
+/* A group and all above it, up to the hierarchy's root. */
+static void visit_upward(const struct hierarchy *hierarchy, const char *sys_root, const char *group,
+                         host_visit *visit, void *arg)
 {
 	char dir[LINE_BYTES];
-	int root = snprintf(dir, sizeof(dir), "%s%s", sys_root, controller->dir);
-	int n = snprintf(dir, sizeof(dir), "%s%s%s", sys_root, controller->dir, group);
+	int root = snprintf(dir, sizeof(dir), "%s%s", sys_root, hierarchy->dir);
+	int n = snprintf(dir, sizeof(dir), "%s%s%s", sys_root, hierarchy->dir, group);
 
 	if (n >= (int)sizeof(dir))
 		return;
 	while (n >= root) {
 		dir[n] = '\0';
-		controller->read(host, dir);
+		visit(arg, hierarchy->controller, dir);
 		while (n > root && dir[n - 1] != '/')
 			n--;
 		n--;
 	}
 }
 
-void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_root)
+void host_visit_groups(FILE *own_cgroups, const char *sys_root, host_visit *visit, void *arg)
 {
 	char line[LINE_BYTES];
 
@@ -172,12 +180,25 @@ void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_roo
 			continue;
 		*group++ = '\0';
 		group[strcspn(group, "\n")] = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(controllers); i++) {
-			if (host_list_has(names + 1, controllers[i].name,
-			                  strlen(controllers[i].name)))
-				read_upward(host, &controllers[i], sys_root, group);
+		for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
+			const char *controller = hierarchies[i].controller;
+
+			if (host_list_has(names + 1, controller, strlen(controller)))
+				visit_upward(&hierarchies[i], sys_root, group, visit, arg);
 		}
 	}
+}
+
+static void read_limits(void *arg, const char *controller, const char *dir)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(limit_readers); i++)
+		if (!strcmp(limit_readers[i].controller, controller))
+			limit_readers[i].read(arg, dir);
+}
+
+void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_root)
+{
+	host_visit_groups(own_cgroups, sys_root, read_limits, host);
 }
 
 /* "2", "0.5" or "500m", as Kubernetes writes CPUs; 0 for anything else. */

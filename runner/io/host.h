@@ -35,6 +35,12 @@ void host_read(struct host *host);
  */
 void host_read_cgroups(struct host *host, FILE *own_cgroups, const char *sys_root);
 
+/* Called for the directory of a group of this controller ("": version 2, all of them). */
+typedef void host_visit(void *arg, const char *controller, const char *dir);
+
+/* The same groups, one by one: each as own_cgroups names it, then those above it. */
+void host_visit_groups(FILE *own_cgroups, const char *sys_root, host_visit *visit, void *arg);
+
 /* Whether the kubelet's environment is there. */
 bool host_in_pod(void);
 
