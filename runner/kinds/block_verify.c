@@ -139,8 +139,11 @@ uint64_t block_layout_bytes(const struct block *b, uint64_t most)
 }
 
 /* Names in directories are stable by their own sync; not every file system has one. */
-static void sync_names(const struct target *target)
+static void sync_names(struct block *b)
 {
+	const struct target *target = b->env->target;
+
+	kind_asks(b->env, "fsync of our directory");
 	if (target->is_block)
 		return;
 	fsync(target->run_dirfd);
@@ -164,10 +167,16 @@ static int open_ledger(struct block *b, struct err *err)
 	snprintf(head.run_id, sizeof(head.run_id), "%s", b->env->run_id);
 	snprintf(head.target, sizeof(head.target), "%s", target->path);
 	snprintf(head.run_dir, sizeof(head.run_dir), "%s", target->is_block ? "" : target->run_dir);
-	if (ledger_create(&ledger, b->test->ledger, &head, err))
+	kind_works(b->env, "making the ledger");
+	if (ledger_create(&ledger, b->test->ledger, &head, err)) {
+		if (err->errnum == EEXIST)
+			err_append(err, " (a ledger is of one target of a run: name another)");
 		return -1;
-	sync_names(target);
-	return verify_keep(b->verify, ledger, err);
+	}
+	if (verify_keep(b->verify, ledger, err))
+		return -1;
+	sync_names(b);
+	return 0;
 }
 
 /* What tests without verify wrote, or are about to, is not known. */
@@ -260,6 +269,7 @@ static int read_back_file(struct block *b, unsigned i, struct err *err)
 	params.requests =
 	        (job.pattern.bytes + job.pattern.block_bytes - 1) / job.pattern.block_bytes;
 	bytes = bytes_to_read(b, i, &job.pattern);
+	kind_asks(b->env, "fdatasync");
 	if (!b->files[i].direct)
 		file_drop_cache(b->files[i].fd);
 
@@ -288,6 +298,8 @@ int block_verify_end(struct block *b, bool measured, struct err *err)
 		return 0;
 	for (unsigned i = 0; i < b->n_files && read_back && !ret && !atomic_load(b->env->stop); i++)
 		ret = read_back_file(b, i, err);
+	if (verify_ledger(b->verify))
+		kind_works(b->env, "syncing the ledger");
 	if (verify_end(b->verify, &counts, ret ? &other : err))
 		ret = -1;
 	b->tr->verify_checked = counts.checked;
