@@ -378,6 +378,7 @@ static void tell_notes(struct run *run)
 
 static int run_tests(struct run *run)
 {
+	char note[RESULT_TEXT_MAX];
 	int code, ledger_code;
 
 	tell_notes(run);
@@ -385,6 +386,8 @@ static int run_tests(struct run *run)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
 	ledger_code = end_verifies(run);
+	if (verdict_too_short(&run->result, note))
+		result_note(&run->result, note);
 	print_summary(run);
 	code = exit_code(run);
 	code = code ? code : ledger_code;

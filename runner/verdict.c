@@ -11,6 +11,8 @@
  *	            the settled rate is about a limit that class.yaml states, or above it
  *	            (verdict.h); not of a load that paced itself, and not IOPS of a buffered
  *	            test, whose requests are not those that the volume gets
+ *	burst, not-steady, noisy
+ *	            how the rate went over time (verdict_series.c)
  *	stalls      a second or more passed without a completion, far longer than the
  *	            test's own mean pace explains
  *
@@ -320,7 +322,10 @@ static double mean_rate(const struct test_result *tr, enum stats_op op,
 	return figure == PUBLISHED_BW ? test_result_bw(tr, op) : test_result_iops(tr, op);
 }
 
-/* By the series' whole intervals; the mean where these are too few for halves. */
+/*
+ * By the series' whole intervals, behind a burst where one is seen; the mean where these are too
+ * few for halves.
+ */
 static double settled_rate(const struct test_result *tr, enum stats_op op,
                            enum published_figure figure)
 {
@@ -329,6 +334,7 @@ static double settled_rate(const struct test_result *tr, enum stats_op op,
 
 	if (end < 4)
 		return mean_rate(tr, op, figure);
+	first = max_u64(first, verdict_settles_at(tr) / series->interval_ns);
 	for (uint64_t i = first; i < min_u64(end, SERIES_SLOTS); i++)
 		sum += figure == PUBLISHED_BW ? series->slot[i].bytes : series->slot[i].ios;
 	return (double)sum * NSEC_PER_SEC / ((double)(end - first) * (double)series->interval_ns);
@@ -459,8 +465,7 @@ static void tell_held(struct test_result *tr, const struct held *held, const str
 	}
 }
 
-/* A load that keeps to a pace of its own shows no limit, unless it could not keep it. */
-static bool paces_itself(const struct test_result *tr)
+bool verdict_paces_itself(const struct test_result *tr)
 {
 	double iops = test_result_iops(tr, STATS_READ) + test_result_iops(tr, STATS_WRITE);
 	double bw = test_result_bw(tr, STATS_READ) + test_result_bw(tr, STATS_WRITE);
@@ -477,7 +482,8 @@ static void judge_published(struct test_result *tr, const struct published *p)
 	struct held held[4];
 	unsigned n;
 
-	if (!p->source[0] || !tr->runtime_ns || !strcmp(tr->ioengine, "null") || paces_itself(tr))
+	if (!p->source[0] || !tr->runtime_ns || !strcmp(tr->ioengine, "null") ||
+	    verdict_paces_itself(tr))
 		return;
 	n = hold(tr, p, held);
 	for (unsigned i = 0; i < n; i++) {
@@ -497,6 +503,46 @@ static void judge_published(struct test_result *tr, const struct published *p)
 		tell_held(tr, above, p);
 }
 
+/* Whether a rate of it stands above the base, and no end of that was seen. */
+static bool may_burst(const struct test_result *tr, const struct published *p)
+{
+	struct held held[4];
+	unsigned n;
+
+	if (!tr->runtime_ns || !tr->stats || !tr->direct || verdict_settles_at(tr))
+		return false;
+	n = hold(tr, p, held);
+	for (unsigned i = 0; i < n; i++) {
+		enum standing standing = stand(&held[i]);
+
+		if (standing == STANDS_IN_BURST || standing == STANDS_AT_BURST)
+			return true;
+	}
+	return false;
+}
+
+bool verdict_too_short(const struct result *result, char out[RESULT_TEXT_MAX])
+{
+	char lasts[UNITS_TEXT_MAX] = "";
+
+	for (unsigned i = 0; i < result->n_tests; i++) {
+		const struct test_result *tr = &result->tests[i];
+		const struct published *p = &result_conditions(result, tr)->class_limits;
+		uint64_t burst_ns = published_burst_ns(p);
+
+		if (!may_burst(tr, p) || (burst_ns && burst_ns <= tr->runtime_ns))
+			continue;
+		if (burst_ns)
+			units_format_time(burst_ns, lasts);
+		snprintf(out, RESULT_TEXT_MAX,
+		         "too short to know what lasts: '%.80s' stayed above the class's base, and "
+		         "its burst credit may last %s",
+		         tr->name, burst_ns ? lasts : "longer than the window");
+		return true;
+	}
+	return false;
+}
+
 void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 {
 	tr->n_verdicts = 0;
@@ -505,6 +551,8 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 	judge_errors(tr);
 	judge_depth(tr);
 	judge_stalls(tr);
+	verdict_judge_burst(tr, conditions);
 	judge_published(tr, &conditions->class_limits);
 	judge_page_cache(tr);
+	verdict_judge_steadiness(tr, conditions);
 }

@@ -22,7 +22,48 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 #define VERDICT_LIMITED 0.90 /* providers count what a file system and a protocol add */
 #define VERDICT_ABOVE   1.05 /* a bucket of credit lets through some more in a short window */
 
+/*
+ * How a test went over time is seen by the whole intervals of its series, a second each in windows
+ * of up to 4096 s, of closed loops by time (and of others that fell behind their pace) with
+ * O_DIRECT. One cause has one verdict: burst, else not-steady, else noisy; a stall explains the
+ * latter two.
+ *
+ * burst: a lasting step down from one level to VERDICT_BURST_DROP of it or less. Each level lasts
+ * VERDICT_LEVEL_MIN intervals and one VERDICT_LEVEL_SHARE-th of the window, so a few slow seconds
+ * are none. With a class whose base the upper level does not reach it is no burst: credit is
+ * spent above the base only. The figure is upper / lower.
+ */
+#define VERDICT_INTERVALS_MIN 8 /* fewer are not judged: 5 s, as in the plan quick */
+#define VERDICT_LEVEL_MIN     3
+#define VERDICT_LEVEL_SHARE   10
+#define VERDICT_BURST_DROP    0.70
+
+/*
+ * not-steady: the criterion is the steady state of SNIA's Solid State Storage Performance Test
+ * Specification (PTS 2.0.2, "measurement window"): of five successive rounds the range is within
+ * 20 % of their mean, and the line that fits them best rises or falls by no more than 10 % over
+ * the five. Its rounds are a minute on a machine that does nothing else; here they are the fifths
+ * of the window on a volume that is shared, so twice as much is allowed, and what the scatter of
+ * the seconds explains as well is not told. The figure is range / mean.
+ */
+#define VERDICT_STEADY_MIN   20 /* intervals: rounds of 4 s */
+#define VERDICT_STEADY_RANGE 0.40
+#define VERDICT_STEADY_SLOPE 0.30
+
+/*
+ * noisy: without a tenth of the intervals (at least one) at either end, the others still lie
+ * further apart than this share of their median. The figure is that share.
+ */
+#define VERDICT_NOISE 0.50
+
 /* Fill tr->verdicts from the evidence in tr and the conditions of its target. */
 void verdict_judge(struct test_result *tr, const struct conditions *conditions);
+
+/*
+ * Whether a test of the run stayed above its class's base to the end of a window that is shorter
+ * than the class's burst credit may last, as far as that is known; then what to know, in words.
+ * Once for a run: it is true of every short test of such a class, so it is a note and no verdict.
+ */
+bool verdict_too_short(const struct result *result, char out[RESULT_TEXT_MAX]);
 
 #endif

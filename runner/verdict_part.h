@@ -12,4 +12,14 @@
 void verdict_add(struct test_result *tr, const char *code, double figure, const char *fmt, ...)
         PRINTF_LIKE(4, 5);
 
+/* A load that keeps to a pace of its own shows no limit, unless it could not keep it. */
+bool verdict_paces_itself(const struct test_result *tr);
+
+/* From here on in the window, in ns, the rate lasts; 0: from its start, as far as is seen. */
+uint64_t verdict_settles_at(const struct test_result *tr);
+
+/* How the test went over time: what the header says of burst, and of not-steady and noisy. */
+void verdict_judge_burst(struct test_result *tr, const struct conditions *conditions);
+void verdict_judge_steadiness(struct test_result *tr, const struct conditions *conditions);
+
 #endif
