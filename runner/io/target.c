@@ -55,6 +55,18 @@ static int explain(const char *what, const char *path, int errnum, struct err *e
 	return remedy ? err_append(err, " (%s)", remedy) : -1;
 }
 
+/* Whether the mode lets us write: of root, whose rights are in doubt, as anybody. */
+static bool mode_allows(const struct stat *st)
+{
+	mode_t need = S_IWOTH | S_IXOTH;
+
+	if (geteuid() != 0 && st->st_uid == geteuid())
+		need = S_IWUSR | S_IXUSR;
+	else if (geteuid() != 0 && st->st_gid == getegid())
+		need = S_IWGRP | S_IXGRP;
+	return (st->st_mode & need) == need;
+}
+
 /* Who owns it, who we are, and what that calls for. Returns -1. */
 static int explain_permission(const char *what, const char *path, int errnum, const struct stat *st,
                               struct err *err)
@@ -65,9 +77,13 @@ static int explain_permission(const char *what, const char *path, int errnum, co
 	if (S_ISBLK(st->st_mode))
 		return err_append(err, "run as a group that may use the device, or let the runtime "
 		                       "hand it over: device_ownership_from_security_context)");
+	if (mode_allows(st))
+		return err_append(err, "the mode allows it: look for an export or share that is "
+		                       "read-only, and at the server's own rules)");
 	if (geteuid() == 0)
-		return err_append(err, "root without its rights: a server that squashes root, or "
-		                       "capabilities dropped)");
+		return err_append(err, "root without its rights: where the server squashes root, "
+		                       "run as the owner or export with no_root_squash; else a "
+		                       "read-only share, or capabilities dropped)");
 	return err_append(err, "set fsGroup: %u in the pod's securityContext)", getegid());
 }
 
