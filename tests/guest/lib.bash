@@ -4,7 +4,8 @@
 #
 # A boot takes seconds, so a file has one for all its tests: `boot` in setup_file gives the
 # guest a script, which makes one situation after another with the help of inside/lib.bash
-# and keeps what comes of each. A test then looks at one of them.
+# and keeps what comes of each. A test then looks at one of them, and so can you: in
+# build/guest.
 # shellcheck source=tests/run/lib.bash
 source "$BATS_TEST_DIRNAME/../run/lib.bash"
 
@@ -46,11 +47,14 @@ guest_run() {
 
 # --- one boot for a file ---
 
-# boot SCRIPT [FILE...]: in setup_file
-boot() {
-	local T=$BATS_FILE_TMPDIR status=0
+kept=$build/guest/$(basename "${BATS_TEST_FILENAME:-none}" .bats)
+
+boot() { # SCRIPT [FILE...]: in setup_file
+	local T=$kept status=0
 
 	[ -z "$("$BATS_TEST_DIRNAME/needs")" ] || return 0
+	rm -rf "$kept"
+	mkdir -p "$kept"
 	if ! guest_run "$@" || [ "$status" != 0 ]; then
 		echo "the guest's script ended with $status:"
 		tail -n 40 "$T/log"
@@ -62,12 +66,12 @@ boot() {
 # status is "running" where the run did not end in the time that was given to it.
 look_at() { # SITUATION
 	need_guest
-	if [ ! -d "$BATS_FILE_TMPDIR/guest/$1" ]; then
-		tail -n 40 "$BATS_FILE_TMPDIR/log"
-		echo "the guest did not come to '$1'"
+	if [ ! -s "$kept/guest/$1/status" ]; then
+		tail -n 40 "$kept/log"
+		echo "the guest did not come to the end of '$1'"
 		return 1
 	fi
-	cp -r "$BATS_FILE_TMPDIR/guest/$1/." "$T"
+	cp -r "$kept/guest/$1/." "$T"
 	cat "$T/out" "$T/err" >"$T/log"
 	status=$(cat "$T/status")
 }
@@ -89,4 +93,19 @@ first_counts() {
 	grep -q '^read-latency: ' "$T/message"
 	valid "$T/result.json"
 	dbench_block
+}
+
+# All of the plan quick.
+nine_tests() {
+	holds '.tests | length == 9 and all(.status == "ok" and .direct)'
+	same "$(dbench_block)" 4
+}
+
+# The engine of a network file system, and why that one: in this kernel it would serve
+# io_uring by threads.
+chosen() {
+	holds 'all(.tests[]; .ioengine == "psync" and (.ioengine_reason |
+		test("io_uring would be served by kernel threads.*psync: a trial [a-z]+ was served")))'
+	says '^  engine         psync \(io_uring would be served by kernel threads'
+	says '^  O_DIRECT       yes \(O_DIRECT taken, '
 }

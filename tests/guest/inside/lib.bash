@@ -68,15 +68,18 @@ printed() { # SITUATION REGEX
 	grep -Eq -- "$2" "/out/$1/out"
 }
 
-# Wait until it is printed from now on, and note that it was.
+# Wait until it is printed, and note that it was.
 see() { # SITUATION SECONDS REGEX WHAT
-	local lines
-	lines=$(wc -l <"/out/$1/out")
-	await "$2" printed_after "$lines" "$1" "$3" && note "$1" "$4"
+	await "$2" printed "$1" "$3" && note "$1" "$4"
 }
 
-printed_after() { # LINES SITUATION REGEX
-	tail -n "+$(($1 + 1))" "/out/$2/out" | grep -E -- "$3" >/dev/null
+see_stall() { # SITUATION: of its second test
+	see "$1" 30 '^\[2/2\].* no completion for' 'told while it lasts'
+}
+
+# What the kernel still holds of it is nothing that it could end.
+has_exited() { # PID
+	! grep -q '^State:.[^Z]' "/proc/$1/status" 2>/dev/null
 }
 
 # --- disks ---
