@@ -167,6 +167,19 @@ reads_have_begun() {
 	holds '.tests[0].verify_mismatches == 0'
 }
 
+@test "reading back has its time, and what it did not come to is told" {
+	faultfs
+	rules 'read delay 300'
+	small 'rw: write, bs: 1MiB, size: 32MiB, layout: none, layout_time: 100ms'
+	pvcbench run "$T/plan.yaml" --target "$mnt" --out "$T/result.json"
+	exits 0
+	says 'concession: read back only [0-9A-Za-z.]+ of 32MiB written: the time for it was over'
+	holds '.tests[0] | .verify_mismatches == 0 and .verify_checked < 8192'
+	sed -i 's/name: t/name: t, strict: true/' "$T/plan.yaml"
+	pvcbench run "$T/plan.yaml" --target "$mnt"
+	exits 3
+}
+
 @test "no two blocks are alike, and a compressor finds nothing" {
 	need zstd
 	loop_fs ext4 200M
