@@ -434,6 +434,11 @@ static int explain_trust(struct http *http, struct err *err)
 	static const char prefix[] = "SSL certificate problem: ";
 	const char *why = http->error;
 
+	if (strstr(why, "subject name"))
+		return err_set(err, ERR_TEST,
+		               "the certificate of '%s' is not for that name (the host in the URL "
+		               "must be one that it names)",
+		               http->place);
 	if (!strncmp(why, prefix, strlen(prefix)))
 		why += strlen(prefix);
 	return err_set(err, ERR_TEST,

@@ -112,7 +112,7 @@ result_line() {
 	root=$(unpacked)
 	cd "$T"
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
-		-subj /CN=collector -addext subjectAltName=DNS:collector.bench.svc.cluster.test \
+		-subj /CN=collector -addext subjectAltName=DNS:collector \
 		-keyout server.key -out server.crt 2>/dev/null
 	mkdir seen
 	: >seen/requests
