@@ -424,6 +424,31 @@ hung_for_good() { # ENGINE
 	says "no request came back"
 }
 
+@test "a process that was suspended does not hold its sleep against the volume" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 8MiB
+		ramp_time: 0
+		answer_time: 1500ms
+		tests: [{name: t, rw: randread, loops: 1}]
+	END
+	rules "read delay 2"
+	start run "$T/plan.yaml" --out "$T/result.json"
+	await 20 read_more_than 300
+	kill -STOP "$pid"
+	sleep 3
+	kill -CONT "$pid"
+	ends 40
+	exits 0
+	holds '.tests[0] | .status == "ok" and .read.ios == 2048 and .read.lat_ns.max > 2e9'
+}
+
+read_more_than() { # REQUESTS
+	[ "$(count read)" -gt "$1" ]
+}
+
 @test "a file size limit met in the layout: the file is smaller, and it says so" {
 	faultfs
 	rules "write err EFBIG off=4194304-99999999"
