@@ -252,6 +252,9 @@ sizes_reach() { # BYTES
 	pvcbench version
 	exits 0
 	grep -Eq '[0-9]+\.[0-9]+\.[0-9]+' "$T/out"
+	for library in liburing libcurl OpenSSL; do
+		grep -Eqx "$library [0-9]+\.[0-9.a-z]+" "$T/out"
+	done
 }
 
 @test "plans lists the built-in ones and prints one" {
