@@ -291,6 +291,14 @@ static void name_leftovers(const struct run *run)
 			        run->agenda.targets[i].path, run->agenda.targets[i].run_dir);
 }
 
+/* A signal came, or a test failed: the volume may be why. A threshold is no trouble. */
+static bool is_in_trouble(const struct run *run)
+{
+	int code = exit_code(run);
+
+	return code && code != EXIT_THRESHOLD;
+}
+
 /*
  * What a volume that does not answer keeps is named. The summary is the last on standard
  * output, so what is told here goes to the other.
@@ -301,7 +309,7 @@ static void clean_up(struct run *run)
 	        .work = remove_files,
 	        .arg = run,
 	        .view = &run->view,
-	        .limit_ns = exit_code(run) ? REMOVE_NS : patience_ns(&run->agenda.plan),
+	        .limit_ns = is_in_trouble(run) ? REMOVE_NS : patience_ns(&run->agenda.plan),
 	};
 	struct attended *removal;
 	struct err err;
