@@ -338,12 +338,13 @@ static const char *instance(const struct result *result)
 	return job && *job ? job : result->conditions.node;
 }
 
-/* 0: delivered. -1: err says why not; *retry_after_ns is 0 where a retry makes no sense. */
+/* 0: delivered. -1: err says why not; *pause_ns stays 0 where a retry makes no sense. */
 static int send_request(struct delivery *delivery, struct parcel *parcel,
                         struct http_request *request, uint64_t *pause_ns, struct err *err)
 {
 	double jitter = (double)(clock_now_ns() % 1000) / 1000;
 	struct http_response response;
+	char asked[UNITS_TEXT_MAX];
 	int ret = http_send(delivery->http, request, &response, err);
 
 	/* of a large answer the status is known, and the rest is not needed */
@@ -352,6 +353,9 @@ static int send_request(struct delivery *delivery, struct parcel *parcel,
 		return 0;
 	if (!ret || response.outcome == HTTP_TOO_LARGE)
 		blame_status(delivery->http, parcel->sink, &response, err);
+	if (response.retry_after_ns > time_left_ns(delivery))
+		err_append(err, " (asks for %s, more than there is)",
+		           units_format_time(response.retry_after_ns, asked));
 	if (deliver_may_retry(&response))
 		*pause_ns = deliver_pause_ns(parcel->tries, response.retry_after_ns, jitter);
 	return -1;
@@ -388,7 +392,7 @@ static int send_to_url(struct delivery *delivery, struct parcel *parcel, uint64_
 	                .body_size = body->size,
 	                .ca_file = sink->ca_file[0] ? sink->ca_file : NULL,
 	                .connect_timeout_ns = CONNECT_NS,
-	                .timeout_ns = min_u64(TRY_NS, time_left_ns(delivery)),
+	                .timeout_ns = max_u64(1, min_u64(TRY_NS, time_left_ns(delivery))),
 	                .answer_max = ANSWER_MAX,
 	                .cancelled = is_over,
 	                .cancelled_arg = delivery,
@@ -480,6 +484,8 @@ unsigned deliver_result(const struct plan *plan, const struct result *result,
 		sink_name(&plan->sinks[i], delivery.parcels[i].name);
 	}
 	delivery.http = http_new(&err);
+	if (!delivery.http)
+		tell(&delivery, "%s", err.text);
 	while (delivery.http && (parcel = next_parcel(&delivery))) {
 		delivery.current = parcel;
 		if (!wait_until(&delivery, parcel->due_ns))

@@ -87,7 +87,7 @@ failures() {
 	measure
 	same "$(requests_seen)" 1
 	same "$(failures)" 1
-	says "webhook $at/after/300: not delivered: answered 503 \(tries: 1\)"
+	says "webhook $at/after/300: not delivered: answered 503 .asks for 5m00s, more than"
 }
 
 @test "400 is final, told in one line with the reason; the exit code is that of the run" {
