@@ -80,9 +80,9 @@ reports() { # LEDGER REGEX
 	local ledger
 	die_in_the_middle lying
 	for ledger in synced dsync; do
-		reports "$ledger" '^missing +block at offset [0-9]+ of file 0: expected sequence [0-9]+'
+		reports "$ledger" '^missing +block at offset [0-9]+ of file 0: expected sequence '
 		reports "$ledger" ' or later, found sequence [0-9]+, what lay there before'
-		reports "$ledger" '^pvcbench: [0-9]+ of 4096 blocks do not hold what was acknowledged and'
+		reports "$ledger" ' of 4096 blocks do not hold what was acknowledged and synced; '
 		reports "$ledger" '^status 1$'
 	done
 	reports unsynced '^status 0$'
