@@ -165,6 +165,38 @@ keeps() { # DIRECTORY OF A RUN: all of it
 	keeps "$dir/$left"
 }
 
+@test "a run shows every 10 s that it is alive" {
+	dir=$(directory)
+	simple "$dir"
+	start run "$T/plan.yaml" --set runtime=60s
+	await 20 laid_out "$dir"
+	touch -d '-1 hour' "$dir"/pvcbench-*/claim
+	await 30 beats
+	kill -TERM "$pid"
+	ends 20
+	empty "$dir"
+}
+
+beats() { # within the last minute
+	[ "$(find "$dir" -name claim -mmin -1 | wc -l)" = 1 ]
+}
+
+@test "on an object store, whose clients show what was, nobody is watched: it stays" {
+	faultfs
+	simple "$mnt" "clean: true"
+	rules "statfs space 0"
+	job 11
+	killed "$mnt"
+	from_elsewhere "$mnt/$left"
+	LIMIT=40
+	measure
+	says "'$mnt/$left' \(8MiB\) of Job 'pvcbench-evs' stays"
+	keeps "$mnt/$left"
+	touch -d '-11 minutes' "$mnt/$left/claim"
+	measure
+	empty "$mnt"
+}
+
 @test "one of another machine that was silent for long is dead" {
 	dir=$(directory)
 	simple "$dir"

@@ -11,15 +11,18 @@
 #include <grp.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
 
+#include "io/claim.h"
 #include "io/host.h"
 
 static char work_dir[32];
@@ -198,6 +201,70 @@ static void test_enter_and_leave(void **state)
 	assert_int_equal(target_leave(&target, &err), 0);
 }
 
+/* Run in a child, since it cannot be undone; 0 when the text was as wanted, 77 to skip. */
+static void in_child(int (*child)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(child());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message("needs root\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* What runs that come later tell it by. */
+static void test_claim(void **state)
+{
+	struct claim claim;
+	uint64_t beat_ns;
+	struct err err;
+
+	(void)state;
+	init();
+	target.attempt = 3;
+	target.kept_for = "/elsewhere/ledger";
+	enter("r1");
+	assert_true(claim_read(target.run_dirfd, &claim, &beat_ns));
+	assert_string_equal(claim.run_id, "r1");
+	assert_string_equal(claim.kept_for, "/elsewhere/ledger");
+	assert_int_equal(claim.attempt, 3);
+	/* It is there for as long as anything is. */
+	assert_int_equal(mkdirat(target.run_dirfd, "sub", 0700), 0);
+	assert_int_equal(target_leave(&target, &err), -1);
+	assert_true(claim_read(target.run_dirfd, &claim, &beat_ns));
+	assert_int_equal(unlinkat(target.run_dirfd, "sub", AT_REMOVEDIR), 0);
+	assert_int_equal(target_leave(&target, &err), 0);
+	assert_false(exists("pvcbench-r1"));
+}
+
+static int be_out_of_space(void)
+{
+	struct err err = {0};
+	struct rlimit limit = {0};
+
+	signal(SIGXFSZ, SIG_IGN);
+	init();
+	if (setrlimit(RLIMIT_FSIZE, &limit) < 0)
+		return 77;
+	if (target_enter(&target, "r1", &err) == 0 || target.run_dirfd >= 0 ||
+	    exists("pvcbench-r1"))
+		return 1;
+	return err.class == ERR_TARGET && strstr(err.text, "cannot write to our directory in") ? 0
+	                                                                                       : 2;
+}
+
+static void test_no_claim_no_directory(void **state)
+{
+	(void)state;
+	in_child(be_out_of_space);
+}
+
 static void test_enter_what_exists(void **state)
 {
 	struct err err;
@@ -301,23 +368,6 @@ static void test_leave_what_was_replaced(void **state)
 	assert_true(exists("pvcbench-r1"));
 }
 
-/* Run in a child, since it cannot be undone; 0 when the text was as wanted, 77 to skip. */
-static void in_child(int (*child)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0)
-		_exit(child());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77) {
-		print_message("needs root\n");
-		skip();
-	}
-	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
 static bool become_nobody(void)
 {
 	return setgroups(0, NULL) == 0 && setgid(65532) == 0 && setuid(65532) == 0;
@@ -401,6 +451,8 @@ int main(void)
 	        IN_DIR(test_memory),
 	        IN_DIR(test_budget),
 	        IN_DIR(test_enter_and_leave),
+	        IN_DIR(test_claim),
+	        IN_DIR(test_no_claim_no_directory),
 	        IN_DIR(test_enter_what_exists),
 	        IN_DIR(test_leave_with_guests),
 	        IN_DIR(test_many_guests),
