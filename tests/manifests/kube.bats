@@ -142,7 +142,7 @@ claims() {
 	echo 'pod-1|Succeeded|  ' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
 	echo 'the log' >"$CLUSTER/logs-pod-1"
 	echo 'Succeeded, exit code 0  ' >"$CLUSTER/end-of-pod-1"
-	run -0 manifests/kube logs evs-ultra
+	run -0 timeout 60 manifests/kube logs evs-ultra
 	[[ $output == *'the log'*'==> pvcbench-evs-ultra: Succeeded, exit code 0'* ]]
 }
 
@@ -155,17 +155,17 @@ claims() {
 		pod-1|Succeeded|  |
 	END
 	echo 'the log' >"$CLUSTER/logs-pod-1"
-	run -0 manifests/kube logs sfs
+	run -0 timeout 60 manifests/kube logs sfs
 	[[ $(grep -c 'pvcbench-sfs waits: .*claim not bound' <<<"$output") == 1 ]]
 	[[ $output == *waits*'the log'* ]]
 }
 
 @test "logs of a pod whose volume cannot be mounted has the warning" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
-	printf '%s\n' 'pod-1|Pending| ContainerCreating ' 'pod-1|Running|' 'pod-1|Failed|' \
+	printf '%s\n' 'pod-1|Pending| ContainerCreating ' 'pod-1|Running|' 'pod-1|Succeeded|' \
 		>"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'MountVolume.SetUp failed: timed out' >"$CLUSTER/events-pod-1"
-	run -0 manifests/kube logs sfs
+	run -0 timeout 60 manifests/kube logs sfs
 	[[ $output == *'waits: ContainerCreating MountVolume.SetUp failed'* ]]
 }
 
@@ -176,7 +176,7 @@ claims() {
 	echo Pending >"$CLUSTER/phase-of-pvcbench-sfs"
 	echo 'unbound immediate PersistentVolumeClaims' >"$CLUSTER/events-pod-1"
 	echo 'storageclass "csi-nas" not found' >"$CLUSTER/events-pvcbench-sfs"
-	run -0 manifests/kube logs sfs
+	run -0 timeout 60 manifests/kube logs sfs
 	[[ $output == *'Claims claim pvcbench-sfs: storageclass "csi-nas" not found'* ]]
 }
 
@@ -184,7 +184,7 @@ claims() {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
 	printf '%s\n' '' '' 'pod-1|Succeeded|' >"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'pods "pvcbench-sfs-x" is forbidden: exceeded quota' >"$CLUSTER/events-pvcbench-sfs"
-	run -0 manifests/kube logs sfs
+	run -0 timeout 60 manifests/kube logs sfs
 	[[ $output == *'pvcbench-sfs waits: pods "pvcbench-sfs-x" is forbidden: exceeded quota'* ]]
 }
 
@@ -193,7 +193,7 @@ claims() {
 	printf '%s\n' 'pod-1|Running|' 'pod-1|Running|' 'pod-1|Succeeded|' \
 		>"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'the log' >"$CLUSTER/logs-pod-1"
-	run -0 manifests/kube logs sfs
+	run -0 timeout 60 manifests/kube logs sfs
 	[[ $(grep -cx 'the log' <<<"$output") == 1 && $output != *'its last lines again'* ]]
 }
 
@@ -204,15 +204,26 @@ claims() {
 	echo 'Failed DeadlineExceeded Job was active longer' >"$CLUSTER/end-of-pvcbench-sfs"
 	echo 'pod-2|Succeeded|' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
 	echo 'Succeeded, exit code 0' >"$CLUSTER/end-of-pod-2"
-	run -0 manifests/kube logs
+	run -0 timeout 60 manifests/kube logs
 	[[ $output == *'==> pvcbench-sfs: Failed DeadlineExceeded Job was active longer'* ]]
 	[[ $output == *'==> pvcbench-evs-ultra: Succeeded, exit code 0'* ]]
+}
+
+@test "logs goes on with the pod that replaces one, and says first what others wait for" {
+	printf '%s\n' pvcbench-evs-ultra pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Running|' 'pod-1|Failed|' 'pod-2|Running|' 'pod-2|Succeeded|' \
+		>"$CLUSTER/pod-of-pvcbench-evs-ultra"
+	printf '%s\n' 'pod-3|Pending|its turn|' 'pod-3|Succeeded|' >"$CLUSTER/pod-of-pvcbench-sfs"
+	echo 'first log' >"$CLUSTER/logs-pod-1"
+	echo 'second log' >"$CLUSTER/logs-pod-2"
+	run -0 timeout 60 manifests/kube logs
+	[[ $output == *'pvcbench-sfs waits: its turn'*'first log'*'second log'* ]]
 }
 
 @test "logs of a Job that ended without a pod says how" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
 	echo 'Failed DeadlineExceeded Job was active longer' >"$CLUSTER/end-of-pvcbench-sfs"
-	run -0 manifests/kube logs
+	run -0 timeout 60 manifests/kube logs
 	[[ $output == *'pvcbench-sfs has ended: Failed DeadlineExceeded'* ]]
 }
 
