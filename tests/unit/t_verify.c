@@ -509,6 +509,36 @@ static void test_ledger_cut_off_anywhere(void **state)
 	assert_true(least < whole.n);
 }
 
+/* A frame counts whole or not at all, and nothing counts behind one that does not. */
+static void test_ledger_with_changed_bytes(void **state)
+{
+	struct told whole, part;
+	struct err err;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		write_block(i);
+		assert_int_equal(ledger_flush(verify_ledger(verify), &err), 0);
+	}
+	read_ledger(&whole);
+	assert_int_equal(stat(ledger_name, &st), 0);
+	fd = open(ledger_name, O_RDWR);
+	for (off_t at = st.st_size - 1; at > st.st_size - 100; at -= 3) {
+		char was, now;
+
+		assert_int_equal(pread(fd, &was, 1, at), 1);
+		now = (char)(was ^ 4);
+		assert_int_equal(pwrite(fd, &now, 1, at), 1);
+		read_ledger(&part);
+		assert_true(part.n < whole.n);
+		assert_memory_equal(part.record, whole.record, part.n * sizeof(part.record[0]));
+		assert_int_equal(pwrite(fd, &was, 1, at), 1);
+	}
+	close(fd);
+}
+
 static void test_ledger_is_never_overwritten(void **state)
 {
 	const struct ledger_head head = {0};
@@ -557,6 +587,7 @@ int main(void)
 	        LEDGER_TEST(test_ledger_tells_what_happened),
 	        LEDGER_TEST(test_ledger_of_writes_that_cross),
 	        LEDGER_TEST(test_ledger_cut_off_anywhere),
+	        LEDGER_TEST(test_ledger_with_changed_bytes),
 	        LEDGER_TEST(test_ledger_is_never_overwritten),
 	        LEDGER_TEST(test_no_ledger),
 	};
