@@ -2,10 +2,6 @@
 bats_require_minimum_version 1.5.0
 load lib.bash
 
-on_this_machine() { # with-cluster's node is
-	[ -n "${KUBE_STATE:-}" ]
-}
-
 add() { # NAME RESOURCE COMPONENT: a variant of which the end is awaited
 	variant "$@"
 	jobs+=("$1-pvcbench-${2##*/}")

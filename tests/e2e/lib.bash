@@ -17,6 +17,10 @@ k() {
 	"$kubectl" -n "$ns" "$@"
 }
 
+on_this_machine() { # with-cluster's node is
+	[ -n "${KUBE_STATE:-}" ]
+}
+
 # --- the file's namespace ---
 
 # Also what a run left that was cut off.
@@ -111,6 +115,14 @@ jobs_ended() { # JOB...
 			select(.status == "True" and (.type | IN("Complete", "Failed")))' \
 			>/dev/null || return 1
 	done
+}
+
+# manifests/kube of the copied tree; it works in kubectl's own namespace.
+kube() { # COMMAND [CLASS]
+	printf '#!/bin/sh\nexec "%s" -n "%s" "$@"\n' "$kubectl" "$ns" >"$BATS_FILE_TMPDIR/kubectl"
+	chmod +x "$BATS_FILE_TMPDIR/kubectl"
+	KUBECTL=$BATS_FILE_TMPDIR/kubectl BUILD=$BATS_FILE_TMPDIR \
+		timeout 200 "$tree/manifests/kube" "$@"
 }
 
 pod_phase() { # JOB
