@@ -28,6 +28,26 @@ struct expectation {
 	int bound;    /* enum expect_bound: what is known of it is only this */
 };
 
+/*
+ * What the machine did in a part of a test's window, as near to all of it as the thread that
+ * watches came: it sees the beginning late and looks a little before the end. Each is NAN
+ * where it is not known.
+ */
+struct usage {
+	uint64_t from_ns, span_ns; /* since the window's start, and how long; 0: nothing gathered */
+	bool in_memory;            /* the file lies in a file system that is memory */
+	double bytes;              /* that the test's requests moved */
+	double cpu_user_ns, cpu_system_ns; /* of this process */
+	double thread_cpu_ns,
+	        thread_wait_ns; /* of its busiest thread: on a CPU, ready without one */
+	/* Of the CPU quota that held up most; throttled_ns adds up CPUs. */
+	double periods, throttled_periods, throttled_ns;
+	/* Of the memory limit that was met most, see io/counters.h. */
+	double limit_met, limit_kills, limit_stalled_ns;
+	double read_bytes, write_bytes; /* this process made the volume move; writes: or dirtied */
+	double device_read_bytes, device_write_bytes; /* it moved, for whomever */
+};
+
 struct verdict {
 	char code[32]; /* page-cache, errors, ... none: see verdict.c */
 	double figure; /* what the code is about, in base units; NAN when there is none */
@@ -81,6 +101,7 @@ struct test_result {
 	unsigned n_concessions;
 
 	struct stats *stats;    /* owned; NULL when the test never started */
+	struct usage usage;
 	struct gap longest_gap; /* stats_longest_gap of these; all zero: not known */
 
 	struct expectation expect[PLAN_EXPECT_MAX];

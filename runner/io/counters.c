@@ -50,30 +50,51 @@ static bool find(const char *text, const char *name, uint64_t *value)
 
 /* ---- opening ---- */
 
-/* Keep the files of a group that has these counters. */
+static void close_file(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void open_quota(struct counters_source *source, const char *dir)
+{
+	char text[TEXT_BYTES];
+	uint64_t value;
+	int fd = open_in(dir, "cpu.stat");
+
+	if (read_text(fd, text) && find(text, "nr_periods", &value))
+		source->quota[source->n_quotas++] = fd;
+	else
+		close_file(&fd);
+}
+
+/*
+ * Of version 2 only what a group met itself: its memory.events has what its neighbours in a
+ * group above met, too. Older kernels have no such file, and then our own group has to do.
+ */
+static void open_limit(struct counters_source *source, const char *controller, const char *dir)
+{
+	bool v2 = !controller[0], own = source->n_limits == 0;
+	int fd = open_in(dir, v2 ? "memory.events.local" : "memory.failcnt");
+
+	if (fd < 0 && v2 && own)
+		fd = open_in(dir, "memory.events");
+	if (fd < 0)
+		return;
+	if (v2 && own)
+		source->pressure = open_in(dir, "memory.pressure");
+	source->limit[source->n_limits++] = fd;
+}
+
 static void open_group(void *arg, const char *controller, const char *dir)
 {
 	struct counters_source *source = arg;
-	bool v2 = !controller[0];
-	char text[TEXT_BYTES];
-	uint64_t value;
 
-	if (source->n_quotas < COUNTERS_GROUPS_MAX && strcmp(controller, "memory") != 0) {
-		int fd = open_in(dir, "cpu.stat");
-
-		if (read_text(fd, text) && find(text, "nr_periods", &value))
-			source->quota[source->n_quotas++] = fd;
-		else if (fd >= 0)
-			close(fd);
-	}
-	if (source->n_limits < COUNTERS_GROUPS_MAX && strcmp(controller, "cpu") != 0) {
-		int fd = open_in(dir, v2 ? "memory.events" : "memory.failcnt");
-
-		if (fd < 0)
-			return;
-		source->limit[source->n_limits] = fd;
-		source->pressure[source->n_limits++] = v2 ? open_in(dir, "memory.pressure") : -1;
-	}
+	if (source->n_quotas < COUNTERS_GROUPS_MAX && strcmp(controller, "memory") != 0)
+		open_quota(source, dir);
+	if (source->n_limits < COUNTERS_GROUPS_MAX && strcmp(controller, "cpu") != 0)
+		open_limit(source, controller, dir);
 }
 
 void counters_open_groups(struct counters_source *source, FILE *own_cgroups, const char *sys_root)
@@ -86,7 +107,7 @@ void counters_open(struct counters_source *source, unsigned device_major, unsign
 	CLEANUP(file) FILE *own_cgroups = fopen("/proc/self/cgroup", "re");
 	char dir[64];
 
-	*source = (struct counters_source){.device = -1};
+	*source = (struct counters_source){.device = -1, .pressure = -1};
 	source->own_io = open_in("/proc/self", "io");
 	if (device_major || device_minor) {
 		snprintf(dir, sizeof(dir), "/sys/dev/block/%u:%u", device_major, device_minor);
@@ -96,23 +117,15 @@ void counters_open(struct counters_source *source, unsigned device_major, unsign
 		counters_open_groups(source, own_cgroups, "/sys/fs/cgroup");
 }
 
-static void close_file(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 void counters_close(struct counters_source *source)
 {
 	close_file(&source->own_io);
 	close_file(&source->device);
+	close_file(&source->pressure);
 	for (unsigned i = 0; i < source->n_quotas; i++)
 		close_file(&source->quota[i]);
-	for (unsigned i = 0; i < source->n_limits; i++) {
+	for (unsigned i = 0; i < source->n_limits; i++)
 		close_file(&source->limit[i]);
-		close_file(&source->pressure[i]);
-	}
 	source->n_quotas = source->n_limits = 0;
 }
 
@@ -171,12 +184,14 @@ static void read_quota(int fd, struct counters_quota *quota)
 }
 
 /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234", in us. */
-static uint64_t pressure_ns(int fd)
+static void read_pressure(int fd, struct counters *c)
 {
 	char text[TEXT_BYTES];
 	const char *total = read_text(fd, text) ? strstr(text, "total=") : NULL;
 
-	return total ? strtoull(total + strlen("total="), NULL, 10) * NSEC_PER_USEC : 0;
+	c->has_pressure = total;
+	if (total)
+		c->stalled_ns = strtoull(total + strlen("total="), NULL, 10) * NSEC_PER_USEC;
 }
 
 static void read_limit(int fd, struct counters_limit *limit)
@@ -217,9 +232,8 @@ void counters_read(const struct counters_source *source, struct counters *c)
 	read_cpu(c);
 	for (unsigned i = 0; i < source->n_quotas; i++)
 		read_quota(source->quota[i], &c->quotas[i]);
-	for (unsigned i = 0; i < source->n_limits; i++) {
+	for (unsigned i = 0; i < source->n_limits; i++)
 		read_limit(source->limit[i], &c->limits[i]);
-		c->limits[i].stalled_ns = pressure_ns(source->pressure[i]);
-	}
+	read_pressure(source->pressure, c);
 	read_threads(c);
 }

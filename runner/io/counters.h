@@ -17,8 +17,8 @@
 
 /* Whose counters; descriptors are -1 where there is no such file. */
 struct counters_source {
-	int own_io, device;
-	int quota[COUNTERS_GROUPS_MAX], limit[COUNTERS_GROUPS_MAX], pressure[COUNTERS_GROUPS_MAX];
+	int own_io, device, pressure;
+	int quota[COUNTERS_GROUPS_MAX], limit[COUNTERS_GROUPS_MAX];
 	unsigned n_quotas, n_limits;
 };
 
@@ -40,13 +40,15 @@ struct counters {
 	unsigned n_quotas;
 
 	/*
-	 * Of each group that may have a memory limit: how often it was met (v2: max and high,
-	 * v1: failcnt), who was killed for it, and for how long a task waited for memory.
+	 * Of each group that may have a memory limit: how often that limit was met (v2: max and
+	 * high, v1: failcnt), and how many were killed for it.
 	 */
 	struct counters_limit {
-		uint64_t met, kills, stalled_ns;
+		uint64_t met, kills;
 	} limits[COUNTERS_GROUPS_MAX];
 	unsigned n_limits;
+	bool has_pressure;
+	uint64_t stalled_ns; /* in which some task of our own group waited for memory */
 
 	bool has_io; /* /proc/self/io: what this process made block devices or NFS move */
 	uint64_t read_bytes, write_bytes;

@@ -220,6 +220,7 @@ static int measure(struct block *b, struct err *err)
 	struct load_job jobs[PLAN_JOBS_MAX];
 	struct load_params params;
 	struct load_outcome outcome;
+	struct evidence evidence;
 
 	if (cap_threads(b, err) || bound_cached(b, err))
 		return -1;
@@ -227,8 +228,13 @@ static int measure(struct block *b, struct err *err)
 	fill_params(b, jobs, &params);
 	describe(b);
 
-	int ret = watch_load(b->env, &params, PHASE_RUN, 0, &outcome, err);
+	kind_asks(b->env, "stat");
+	evidence_open(&evidence, b->files[0].fd);
 
+	int ret = watch_measured(b->env, &params, PHASE_RUN, 0, &evidence, &outcome, err);
+
+	evidence_sum(&evidence, &b->tr->usage);
+	evidence_close(&evidence);
 	b->tr->stats = outcome.stats;
 	b->tr->runtime_ns = outcome.window_ns;
 	if (outcome.stats)

@@ -121,8 +121,37 @@ static void tell_start(struct kind_env *env, const struct load_params *params)
 	                                                           : "preparing the requests");
 }
 
+/* Look for evidence; how long until the next look. */
+static uint64_t gather(struct evidence *evidence, const struct load_params *params,
+                       struct load *load)
+{
+	struct load_progress now;
+
+	if (!evidence)
+		return POLL_NS;
+	load_progress(load, &now);
+	return min_u64(evidence_gather(evidence, params, &now), POLL_NS);
+}
+
+static void end_evidence(struct evidence *evidence, struct load *load)
+{
+	struct load_progress now;
+
+	if (!evidence)
+		return;
+	load_progress(load, &now);
+	evidence_end(evidence, &now);
+}
+
 int watch_load(struct kind_env *env, const struct load_params *params, int phase,
                uint64_t total_bytes, struct load_outcome *outcome, struct err *err)
+{
+	return watch_measured(env, params, phase, total_bytes, NULL, outcome, err);
+}
+
+int watch_measured(struct kind_env *env, const struct load_params *params, int phase,
+                   uint64_t total_bytes, struct evidence *evidence, struct load_outcome *outcome,
+                   struct err *err)
 {
 	struct watch watch = {.phase = params->ramp_ns ? PHASE_RAMP : phase,
 	                      .limit_ns = silence_limit(env, params),
@@ -137,7 +166,7 @@ int watch_load(struct kind_env *env, const struct load_params *params, int phase
 	if (load_start(&load, params, err))
 		return -1;
 	watch.last_ns = clock_now_ns();
-	while (!load_wait(load, POLL_NS)) {
+	while (!load_wait(load, gather(evidence, params, load))) {
 		load_progress(load, &now);
 		is_silent |= falls_silent(&watch, &now);
 		if (is_silent || atomic_load(env->stop) ||
@@ -146,6 +175,7 @@ int watch_load(struct kind_env *env, const struct load_params *params, int phase
 		follow(&watch, params, &now);
 		tell(env, &watch, params, &now, total_bytes);
 	}
+	end_evidence(evidence, load);
 	kind_asks(env, "the last requests");
 	if (load_finish(load, outcome, err))
 		return -1;

@@ -5,6 +5,7 @@
 #ifndef PVCBENCH_WATCH_H
 #define PVCBENCH_WATCH_H
 
+#include "kinds/evidence.h"
 #include "kinds/kind.h"
 #include "load/load.h"
 
@@ -16,5 +17,10 @@
  */
 int watch_load(struct kind_env *env, const struct load_params *params, int phase,
                uint64_t total_bytes, struct load_outcome *outcome, struct err *err);
+
+/* The same, and evidence of what limits it is gathered (NULL: it is not). */
+int watch_measured(struct kind_env *env, const struct load_params *params, int phase,
+                   uint64_t total_bytes, struct evidence *evidence, struct load_outcome *outcome,
+                   struct err *err);
 
 #endif

@@ -105,8 +105,9 @@ void load_progress(struct load *load, struct load_progress *progress)
 	*progress = (struct load_progress){
 	        .elapsed_ns = now - load->start_ns,
 	        .idle_ns = now > last ? now - last : 0,
-	        .ended = now >= atomic_load(&load->clock.end_ns),
+	        .end_ns = atomic_load(&load->clock.end_ns),
 	};
+	progress->ended = now >= progress->end_ns;
 	for (unsigned i = 0; i < load->n_threads; i++) {
 		struct worker_counters *live = &load->threads[i].live;
 

@@ -55,7 +55,9 @@ struct load_progress {
 	uint64_t ios, bytes, latency_sum_ns; /* reads and writes since the start */
 	uint64_t elapsed_ns;                 /* since the start */
 	uint64_t idle_ns;                    /* since the last completion (or the start) */
-	bool ended;                          /* only what is in flight is still waited for */
+	uint64_t end_ns; /* when the window ends, of the monotonic clock; UINT64_MAX: not known yet
+	                  */
+	bool ended;      /* only what is in flight is still waited for */
 };
 
 struct load_outcome {

@@ -212,6 +212,36 @@ static void write_omitted(struct emit *emit, const struct member *row, const voi
 	emit_close(emit, ']');
 }
 
+/* Nothing of a test that did not come to its window, and of older documents. */
+static bool has_usage(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return tr->usage.span_ns;
+}
+
+static const struct member usage_members[] = {
+        {"from_ns", UINT_AT(struct usage, from_ns), .required = true},
+        {"span_ns", UINT_AT(struct usage, span_ns), .required = true},
+        {"in_memory", BOOL_AT(struct usage, in_memory), .required = true},
+        {"bytes", DOUBLE_AT(struct usage, bytes), .required = true},
+        {"cpu_user_ns", DOUBLE_AT(struct usage, cpu_user_ns), .required = true},
+        {"cpu_system_ns", DOUBLE_AT(struct usage, cpu_system_ns), .required = true},
+        {"thread_cpu_ns", DOUBLE_AT(struct usage, thread_cpu_ns), .required = true},
+        {"thread_wait_ns", DOUBLE_AT(struct usage, thread_wait_ns), .required = true},
+        {"periods", DOUBLE_AT(struct usage, periods), .required = true},
+        {"throttled_periods", DOUBLE_AT(struct usage, throttled_periods), .required = true},
+        {"throttled_ns", DOUBLE_AT(struct usage, throttled_ns), .required = true},
+        {"limit_met", DOUBLE_AT(struct usage, limit_met), .required = true},
+        {"limit_kills", DOUBLE_AT(struct usage, limit_kills), .required = true},
+        {"limit_stalled_ns", DOUBLE_AT(struct usage, limit_stalled_ns), .required = true},
+        {"read_bytes", DOUBLE_AT(struct usage, read_bytes), .required = true},
+        {"write_bytes", DOUBLE_AT(struct usage, write_bytes), .required = true},
+        {"device_read_bytes", DOUBLE_AT(struct usage, device_read_bytes), .required = true},
+        {"device_write_bytes", DOUBLE_AT(struct usage, device_write_bytes), .required = true},
+        {0},
+};
+
 static const struct member expect_members[] = {
         {"expr", TEXT_AT(struct expectation, expr), .required = true},
         {"result", CHOICE_AT(struct expectation, result, expect_words), .required = true},
@@ -281,6 +311,7 @@ static const struct member test_members[] = {
         {"concessions", LIST_AT(struct test_result, concessions, n_concessions)},
         {"errors", .write = write_errors, .read = read_errors},
         {"counters", .known = was_started, .write = write_counters, .read = read_counters},
+        {"usage", OBJECT_AT(struct test_result, usage, usage_members), .present = has_usage},
         {"longest_gap", .known = has_gap, .write = write_gap, .read = read_gap},
         {"omitted", .write = write_omitted},
         {"read", .write = write_op, .read = read_op},

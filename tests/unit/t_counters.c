@@ -51,7 +51,7 @@ static void open_groups(struct counters_source *source, const char *own_cgroups)
 	FILE *file = fmemopen((void *)(uintptr_t)own_cgroups, strlen(own_cgroups), "r");
 
 	assert_non_null(file);
-	*source = (struct counters_source){.own_io = -1, .device = -1};
+	*source = (struct counters_source){.own_io = -1, .device = -1, .pressure = -1};
 	counters_open_groups(source, file, work_dir);
 	fclose(file);
 }
@@ -64,11 +64,13 @@ static void test_v2(void **state)
 	(void)state;
 	put("cpu.stat", "usage_usec 17\n");
 	put("pod/cpu.stat", "usage_usec 9\nnr_periods 8\nnr_throttled 1\nthrottled_usec 900\n");
-	put("pod/memory.events", "low 0\nhigh 0\nmax 9\noom 0\noom_kill 0\n");
+	put("pod/memory.events", "low 0\nhigh 0\nmax 99\noom 0\noom_kill 0\n");
+	put("pod/memory.events.local", "low 0\nhigh 0\nmax 9\noom 0\noom_kill 0\n");
+	put("pod/memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=77\n");
 	put("pod/abc/cpu.stat",
 	    "usage_usec 10\nuser_usec 4\nsystem_usec 6\ncore_sched.force_idle_usec 0\n"
 	    "nr_periods 50\nnr_throttled 40\nthrottled_usec 3200000\nnr_bursts 0\n");
-	put("pod/abc/memory.events", "low 7\nhigh 3\nmax 4\noom 5\noom_kill 2\n");
+	put("pod/abc/memory.events.local", "low 7\nhigh 3\nmax 4\noom 5\noom_kill 2\n");
 	put("pod/abc/memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1500\n"
 	                               "full avg10=0.00 avg60=0.00 avg300=0.00 total=99\n");
 
@@ -82,13 +84,31 @@ static void test_v2(void **state)
 	assert_int_equal(c.n_limits, 2);
 	assert_int_equal(c.limits[0].met, 7);
 	assert_int_equal(c.limits[0].kills, 2);
-	assert_int_equal(c.limits[0].stalled_ns, 1500 * NSEC_PER_USEC);
+	assert_true(c.has_pressure);
+	assert_int_equal(c.stalled_ns, 1500 * NSEC_PER_USEC);
 	assert_int_equal(c.limits[1].met, 9);
 
 	/* read again from the start: it is what stands there now */
 	put("pod/abc/cpu.stat", "nr_periods 60\nnr_throttled 48\nthrottled_usec 4000000\n");
 	counters_read(&source, &c);
 	assert_int_equal(c.quotas[0].periods, 60);
+	counters_close(&source);
+}
+
+/* An older kernel has one kind of events only: those of a group above are its neighbours' too. */
+static void test_v2_without_local_events(void **state)
+{
+	struct counters_source source;
+	struct counters c;
+
+	(void)state;
+	put("pod/memory.events", "max 9\n");
+	put("pod/abc/memory.events", "max 4\n");
+	open_groups(&source, "0::/pod/abc\n");
+	counters_read(&source, &c);
+	assert_int_equal(c.n_limits, 1);
+	assert_int_equal(c.limits[0].met, 4);
+	assert_false(c.has_pressure);
 	counters_close(&source);
 }
 
@@ -148,7 +168,7 @@ static void test_more_groups_than_are_kept(void **state)
 		snprintf(path + strlen(path), sizeof(path) - strlen(path), "d/");
 		snprintf(file, sizeof(file), "%scpu.stat", path);
 		put(file, "nr_periods 1\n");
-		snprintf(file, sizeof(file), "%smemory.events", path);
+		snprintf(file, sizeof(file), "%smemory.events.local", path);
 		put(file, "max 1\n");
 	}
 
@@ -198,7 +218,7 @@ static void test_this_process(void **state)
 /* A device's line, read through the file of a made-up one. */
 static void test_device(void **state)
 {
-	struct counters_source source = {.own_io = -1, .device = -1};
+	struct counters_source source = {.own_io = -1, .device = -1, .pressure = -1};
 	struct counters c;
 	char path[64];
 
@@ -225,6 +245,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(test_v2, make_work_dir, remove_work_dir),
+	        cmocka_unit_test_setup_teardown(test_v2_without_local_events, make_work_dir,
+	                                        remove_work_dir),
 	        cmocka_unit_test_setup_teardown(test_v1_in_container, make_work_dir,
 	                                        remove_work_dir),
 	        cmocka_unit_test_setup_teardown(test_nothing_and_nonsense, make_work_dir,
