@@ -28,7 +28,7 @@ guest_ready() {
 	) 9>"${TMPDIR:-/tmp}/pvcbench-tests.lock" >&2 3>&-
 }
 
-# guest_run SCRIPT [FILE...]: SCRIPT as root in the guest, at most $LIMIT (300) seconds; the
+# guest_run SCRIPT [FILE...]: SCRIPT as root in the guest, at most $LIMIT (800) seconds; the
 # program, inside/lib.bash and the FILEs lie beside it in /in. Sets status; what it prints is
 # in $T/out, what the guest says of itself in $T/err, both in $T/log, what it leaves in /out in
 # $T/guest.
@@ -40,7 +40,7 @@ guest_run() {
 		take+=(-i "$file")
 	done
 	status=0
-	"$guest_tools/run-in-guest.sh" "${take[@]}" -o "$T/guest" -t "${LIMIT:-300}" "$1" \
+	"$guest_tools/run-in-guest.sh" "${take[@]}" -o "$T/guest" -t "${LIMIT:-800}" "$1" \
 		>"$T/out" 2>"$T/err" </dev/null 3>&- || status=$?
 	cat "$T/out" "$T/err" >"$T/log"
 }
@@ -104,8 +104,8 @@ nine_tests() {
 # The engine of a network file system, and why that one: in this kernel it would serve
 # io_uring by threads.
 chosen() {
-	holds 'all(.tests[]; .ioengine == "psync" and (.ioengine_reason |
-		test("io_uring would be served by kernel threads.*psync: a trial [a-z]+ was served")))'
+	holds 'all(.tests[]; .ioengine == "psync" and (.ioengine_reason | test(
+		"^io_uring would be served by kernel threads.* psync: a trial .* was served$")))'
 	says '^  engine         psync \(io_uring would be served by kernel threads'
 	says '^  O_DIRECT       yes \(O_DIRECT taken, '
 }
