@@ -32,7 +32,8 @@ SOURCES := \
 	io/aio.c io/claim.c io/counters.c io/device.c io/engine.c io/file.c io/heartbeat.c io/host.c \
 	io/http.c \
 	io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c io/target.c io/uring.c \
-	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_verify.c \
+	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_probe.c \
+	kinds/block_verify.c \
 	kinds/evidence.c kinds/geometry.c kinds/kind.c kinds/watch.c \
 	load/buffers.c load/fill.c load/ledger.c load/load.c load/pattern.c load/seal.c \
 	load/verify.c load/worker.c \

@@ -23,7 +23,8 @@
 static const char *const rw_choices[] = {
         "read", "write", "randread", "randwrite", "rw|readwrite", "randrw", NULL,
 };
-static const char *const direct_choices[] = {
+/* Of direct and limits_probe. */
+static const char *const auto_choices[] = {
         "auto",
         "true|yes|on|1",
         "false|no|off|0",
@@ -269,7 +270,7 @@ const struct field plan_fields[] = {
         {.name = "direct",
          .type = FIELD_CHOICE,
          AT(direct),
-         .choices = direct_choices,
+         .choices = auto_choices,
          .default_text = "auto",
          .help = "Past the page cache (O_DIRECT). `auto` falls back to buffered where that is "
                  "refused, and says so; `true` is a demand; `false` measures with the page cache."},
@@ -383,6 +384,17 @@ const struct field plan_fields[] = {
          .help = "With `verify`: a new file, not on the volume, that tells what of the writes was "
                  "acknowledged and synced. The files of the run stay, and `pvcbench verify LEDGER` "
                  "says, also after a crash, whether all is there that must be."},
+        {.name = "limits_probe",
+         .type = FIELD_CHOICE,
+         AT(limits_probe),
+         .choices = auto_choices,
+         .default_text = "auto",
+         .help = "After a closed loop by time, a quarter of its runtime more, 1 s to 5 s: a step "
+                 "at "
+                 "twice the depth and one at depth 1 tell whether the depth was the limit. Neither "
+                 "is counted in any figure. `auto`: after tests of 10 s and more; `true`: after "
+                 "shorter ones too; `false`: never. That of the first test holds for its "
+                 "repetition at the plan's end too, which tells the drift."},
         {.name = "repeat",
          .type = FIELD_UINT,
          AT(repeat),
@@ -457,6 +469,29 @@ bool plan_writes(const struct test *test)
 bool plan_random(const struct test *test)
 {
 	return test->rw == RW_RANDREAD || test->rw == RW_RANDWRITE || test->rw == RW_RANDRW;
+}
+
+/* What does not keep a depth by itself cannot be limited by it. */
+static bool keeps_depth(const struct test *test)
+{
+	bool by_amount = test->loops || test->io_size;
+	bool paced = test->rate || test->rate_iops || test->thinktime_ns;
+	bool syncs = plan_writes(test) && (test->fsync || test->fdatasync || test->end_fsync);
+
+	return !by_amount && !paced && !syncs;
+}
+
+uint64_t plan_limits_probe_ns(const struct test *test)
+{
+	bool cached = test->direct == PLAN_DIRECT_FALSE;
+	bool is_short = test->runtime_ns < PLAN_PROBE_RUNTIME_NS;
+
+	if (test->limits_probe == PROBE_FALSE || (test->limits_probe == PROBE_AUTO && is_short) ||
+	    !keeps_depth(test) || cached || test->verify != VERIFY_NONE ||
+	    2 * test->iodepth > PLAN_DEPTH_MAX || !strcmp(test->ioengine, "null"))
+		return 0;
+	return min_u64(max_u64(test->runtime_ns / PLAN_PROBE_SHARE, PLAN_PROBE_LEAST_NS),
+	               PLAN_PROBE_MOST_NS);
 }
 
 const struct plan_builtin *plan_builtin_find(const char *name)

@@ -19,6 +19,7 @@
 
 enum plan_rw { RW_READ, RW_WRITE, RW_RANDREAD, RW_RANDWRITE, RW_RW, RW_RANDRW };
 enum plan_direct { PLAN_DIRECT_AUTO, PLAN_DIRECT_TRUE, PLAN_DIRECT_FALSE };
+enum plan_limits_probe { PROBE_AUTO, PROBE_TRUE, PROBE_FALSE };
 enum plan_sync { SYNC_NONE, SYNC_SYNC, SYNC_DSYNC };
 enum plan_buffer { BUFFER_RANDOM, BUFFER_ZERO };
 enum plan_layout { LAYOUT_FULL, LAYOUT_NONE };
@@ -63,14 +64,15 @@ struct test {
 	uint64_t thinktime_ns;
 	struct plan_distribution random_distribution;
 	bool randommap;
-	uint64_t randseed;       /* 0: a new one each run */
-	int buffer;              /* enum plan_buffer */
-	int layout;              /* enum plan_layout */
-	uint64_t layout_time_ns; /* 0: no limit */
-	uint64_t answer_time_ns; /* 0: no limit */
-	int verify;              /* enum plan_verify */
+	uint64_t randseed;          /* 0: a new one each run */
+	int buffer;                 /* enum plan_buffer */
+	int layout;                 /* enum plan_layout */
+	uint64_t layout_time_ns;    /* 0: no limit */
+	uint64_t answer_time_ns;    /* 0: no limit */
+	int verify;                 /* enum plan_verify */
 	char ledger[PLAN_PATH_MAX]; /* kept of what is written; "": none */
-	uint64_t repeat;         /* as written; the repeats are tests of their own already */
+	int limits_probe;           /* enum plan_limits_probe */
+	uint64_t repeat;            /* as written; the repeats are tests of their own already */
 	bool strict;
 	int destroy; /* enum plan_destroy */
 	bool clean;
@@ -127,6 +129,16 @@ static inline bool plan_rw_mixes(int rw)
 bool plan_reads(const struct test *test);  /* read, randread, rw, randrw */
 bool plan_writes(const struct test *test); /* write, randwrite, rw, randrw */
 bool plan_random(const struct test *test);
+
+/*
+ * How long the probe of limits after this test takes at most; 0: it has none. Half of it and more
+ * is at twice the depth, the rest at depth 1.
+ */
+#define PLAN_PROBE_MOST_NS    (5 * NSEC_PER_SEC)
+#define PLAN_PROBE_LEAST_NS   (1 * NSEC_PER_SEC)
+#define PLAN_PROBE_SHARE      4                   /* of the runtime */
+#define PLAN_PROBE_RUNTIME_NS (10 * NSEC_PER_SEC) /* shorter tests have it by `true` only */
+uint64_t plan_limits_probe_ns(const struct test *test);
 
 /* A built-in plan. */
 struct plan_builtin {

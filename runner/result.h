@@ -54,6 +54,14 @@ struct verdict {
 	char text[RESULT_TEXT_MAX];
 };
 
+/* What was asked after a test, in no figure of it: see plan_limits_probe_ns. */
+struct limits_probe {
+	uint64_t iodepth;    /* twice the test's; 0: there was no probe */
+	uint64_t ios;        /* reads and writes at that depth */
+	uint64_t runtime_ns; /* in that time */
+	uint64_t floor_ns;   /* median latency of one job at depth 1; 0: not known */
+};
+
 struct test_result {
 	char name[PLAN_NAME_MAX];
 	char kind[PLAN_NAME_MAX];
@@ -103,6 +111,7 @@ struct test_result {
 	struct stats *stats;    /* owned; NULL when the test never started */
 	struct usage usage;
 	struct gap longest_gap; /* stats_longest_gap of these; all zero: not known */
+	struct limits_probe limits_probe;
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
@@ -148,7 +157,7 @@ struct result {
 	unsigned n_tests;          /* tests that were begun, in the plan's order */
 };
 
-enum progress_phase { PHASE_LAYOUT, PHASE_RAMP, PHASE_RUN, PHASE_DRAIN, PHASE_VERIFY };
+enum progress_phase { PHASE_LAYOUT, PHASE_RAMP, PHASE_RUN, PHASE_DRAIN, PHASE_VERIFY, PHASE_PROBE };
 
 /* How a running test stands; told several times a second while it runs. */
 struct progress {

@@ -22,6 +22,7 @@
 
 #include "agenda.h"
 #include "attend.h"
+#include "base/units.h"
 #include "base/workers.h"
 #include "body.h"
 #include "deliver.h"
@@ -188,6 +189,21 @@ static void run_body(struct run *run, const struct test *test, struct test_resul
 	         run->held[t].test);
 }
 
+/* What was done beside the test is said, since it takes time and reaches the volume. */
+static void tell_probe(struct run *run, const struct limits_probe *probe)
+{
+	char floor[UNITS_TEXT_MAX], iops[UNITS_TEXT_MAX];
+
+	if (!probe->iodepth)
+		return;
+	units_format_iops((double)probe->ios * NSEC_PER_SEC / (double)probe->runtime_ns, iops);
+	progress_note(&run->view,
+	              "probe of limits: %s IOPS at depth %llu, %s at depth 1; not counted in any "
+	              "figure",
+	              iops, (unsigned long long)probe->iodepth,
+	              probe->floor_ns ? units_format_time(probe->floor_ns, floor) : "no latency");
+}
+
 static void run_test(struct run *run, unsigned i)
 {
 	const struct test *test = &run->agenda.plan.tests[i];
@@ -205,6 +221,7 @@ static void run_test(struct run *run, unsigned i)
 	verdict_expect(tr, test);
 	for (unsigned c = 0; c < tr->n_concessions; c++)
 		progress_note(&run->view, "concession: %s", tr->concessions[c]);
+	tell_probe(run, &tr->limits_probe);
 	progress_end(&run->view, tr);
 	if (!run->view.terminal)
 		json_write_line(stdout, &run->result, tr);

@@ -11,6 +11,7 @@
  *	            the settled rate is about a limit that class.yaml states, or above it
  *	            (verdict.h); not of a load that paced itself, and not IOPS of a buffered
  *	            test, whose requests are not those that the volume gets
+ *	queue-depth twice the depth gave clearly more, in a step after the test (verdict_series.c)
  *	burst, not-steady, noisy
  *	            how the rate went over time (verdict_series.c)
  *	stalls      a second or more passed without a completion, far longer than the
@@ -553,6 +554,7 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 	judge_stalls(tr);
 	verdict_judge_burst(tr, conditions);
 	judge_published(tr, &conditions->class_limits);
+	verdict_judge_queue_depth(tr);
 	judge_page_cache(tr);
 	verdict_judge_steadiness(tr, conditions);
 }

@@ -56,6 +56,15 @@ void verdict_expect(struct test_result *tr, const struct test *test);
  */
 #define VERDICT_NOISE 0.50
 
+/*
+ * queue-depth: a step at twice the depth right after the test (limits_probe) completed at least
+ * VERDICT_DEEPER times as many requests a second as the middle second of the window's second half
+ * (behind a burst where one is seen), and VERDICT_OVER_BEST times as many as the best of these but
+ * one: a volume whose seconds differ more than that is not told apart. The figure is the first.
+ */
+#define VERDICT_DEEPER    1.40
+#define VERDICT_OVER_BEST 1.10
+
 /* Fill tr->verdicts from the evidence in tr and the conditions of its target. */
 void verdict_judge(struct test_result *tr, const struct conditions *conditions);
 

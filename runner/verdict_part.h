@@ -18,6 +18,9 @@ bool verdict_paces_itself(const struct test_result *tr);
 /* From here on in the window, in ns, the rate lasts; 0: from its start, as far as is seen. */
 uint64_t verdict_settles_at(const struct test_result *tr);
 
+/* queue-depth, by the probe of limits. */
+void verdict_judge_queue_depth(struct test_result *tr);
+
 /* How the test went over time: what the header says of burst, and of not-steady and noisy. */
 void verdict_judge_burst(struct test_result *tr, const struct conditions *conditions);
 void verdict_judge_steadiness(struct test_result *tr, const struct conditions *conditions);

@@ -8,6 +8,7 @@
  *
  *	burst       one change point, by least squares, downwards: both levels last, they are
  *	            apart in nearly all of their intervals, and a step fits better than a line
+ *	queue-depth twice the depth gave more than the late seconds, which have settled
  *	not-steady  five rounds in the manner of SNIA's steady state window, as verdict.h says
  *	noisy       the range of the intervals, without a tenth at either end
  *
@@ -26,6 +27,8 @@
 #define RANGE_SIGMAS 6.0 /* of five rounds, whose range is 2.3 on the average */
 /* The range of a tenth to nine tenths is 2.6 roots where chance alone makes it. */
 #define NOISE_ROOTS 4.0
+#define PROBE_ROOTS 4.0
+#define LATE_MIN    4 /* intervals; with fewer the mean of the window has to do */
 /* Of a level's intervals, those that may lie nearer to the other level: one in so many. */
 #define STRAYS_ONE_IN 5
 /* What is left of the squares by a step, of what is left by a line. */
@@ -284,6 +287,60 @@ void verdict_judge_burst(struct test_result *tr, const struct conditions *condit
 	            level_text(tr, step.upper / course.seconds, upper),
 	            units_format_time((uint64_t)(step.at * course.seconds * NSEC_PER_SEC), fell),
 	            level_text(tr, step.lower / course.seconds, lower));
+}
+
+/* ---- queue depth ---- */
+
+/* What it gave at last: the middle of these intervals, and the best but one. */
+struct late {
+	double iops, best_iops;
+};
+
+static struct late late_rates(const struct test_result *tr)
+{
+	double iops = test_result_iops(tr, STATS_READ) + test_result_iops(tr, STATS_WRITE);
+	double by_size[SERIES_SLOTS];
+	struct course course;
+	unsigned first = find_step(tr, &course).at, n;
+
+	course_read(&course, tr);
+	first = first > course.n / 2 ? first : course.n / 2;
+	n = course.n - first;
+	if (n < LATE_MIN)
+		return (struct late){iops, iops};
+	sorted(course.x + first, n, by_size);
+	return (struct late){
+	        .iops = median(course.x + first, n) / course.seconds,
+	        .best_iops = by_size[n - 2] / course.seconds,
+	};
+}
+
+void verdict_judge_queue_depth(struct test_result *tr)
+{
+	const struct limits_probe *probe = &tr->limits_probe;
+	char iops[UNITS_TEXT_MAX], floor[UNITS_TEXT_MAX], jobs[32] = "";
+	double seconds = (double)probe->runtime_ns / NSEC_PER_SEC, ios = (double)probe->ios, more;
+	struct late late;
+
+	if (!probe->iodepth || !probe->runtime_ns)
+		return;
+	late = late_rates(tr);
+	more = ios / seconds / late.iops;
+	if (!(more >= VERDICT_DEEPER) || ios / seconds < VERDICT_OVER_BEST * late.best_iops ||
+	    ios - late.iops * seconds < PROBE_ROOTS * sqrt(ios))
+		return;
+	if (tr->numjobs > 1)
+		snprintf(jobs, sizeof(jobs), " x %llu jobs", (unsigned long long)tr->numjobs);
+	if (probe->floor_ns)
+		units_format_time(probe->floor_ns, floor);
+	verdict_add(
+	        tr, "queue-depth", more,
+	        "depth %llu%s limits: %llu gives %.2g x, %s IOPS%s%s (more requests at once need "
+	        "a higher iodepth or numjobs)",
+	        (unsigned long long)tr->iodepth, jobs, (unsigned long long)probe->iodepth, more,
+	        units_format_iops(ios / seconds, iops),
+	        probe->floor_ns ? "; latency floor at depth 1 is " : "",
+	        probe->floor_ns ? floor : "");
 }
 
 /* ---- steady, noisy ---- */

@@ -197,6 +197,12 @@ static void fill_params(const struct block *b, const struct load_job *jobs,
 	}
 }
 
+void block_load(const struct block *b, struct load_job *jobs, struct load_params *params)
+{
+	fill_jobs(b, jobs);
+	fill_params(b, jobs, params);
+}
+
 static void describe(const struct block *b)
 {
 	struct test_result *tr = b->tr;
@@ -224,8 +230,7 @@ static int measure(struct block *b, struct err *err)
 
 	if (cap_threads(b, err) || bound_cached(b, err))
 		return -1;
-	fill_jobs(b, jobs);
-	fill_params(b, jobs, &params);
+	block_load(b, jobs, &params);
 	describe(b);
 
 	kind_asks(b->env, "stat");
@@ -365,6 +370,8 @@ static int block_run(const struct test *test, struct kind_env *env, struct test_
 			goto out;
 	}
 	ret = measure_verified(b, err);
+	if (!ret)
+		block_probe_limits(b);
 out:
 	if (b->unanswered && b->verify)
 		verify_hold(b->verify);

@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "kinds/geometry.h"
 #include "kinds/kind.h"
+#include "load/load.h"
 
 /* A test while it runs. */
 struct block {
@@ -70,6 +71,12 @@ unsigned block_layout_depth(const struct host *host);
 
 /* The most bytes up to `most` that are whole blocks of verify. */
 uint64_t block_layout_bytes(const struct block *b, uint64_t most);
+
+/* The load that is measured. Into jobs, of PLAN_JOBS_MAX; params point to them. */
+void block_load(const struct block *b, struct load_job *jobs, struct load_params *params);
+
+/* After the measured load: a step at twice its depth, one at depth 1, into tr->limits_probe. */
+void block_probe_limits(struct block *b);
 
 /* Whether a test with verify can be run with this geometry. Touches nothing. */
 int block_verify_check(const struct test *test, const struct geometry *geometry,

@@ -42,6 +42,8 @@ static uint64_t expected_ns(const struct watch *watch, const struct load_params 
 		return params->ramp_ns;
 	if (watch->phase == PHASE_LAYOUT)
 		return params->runtime_ns;
+	if (watch->phase == PHASE_PROBE)
+		return params->ramp_ns + params->runtime_ns;
 	return watch->phase == PHASE_RUN && !params->requests ? params->runtime_ns : 0;
 }
 
@@ -153,7 +155,8 @@ int watch_measured(struct kind_env *env, const struct load_params *params, int p
                    uint64_t total_bytes, struct evidence *evidence, struct load_outcome *outcome,
                    struct err *err)
 {
-	struct watch watch = {.phase = params->ramp_ns ? PHASE_RAMP : phase,
+	bool ramps = params->ramp_ns && phase == PHASE_RUN;
+	struct watch watch = {.phase = ramps ? PHASE_RAMP : phase,
 	                      .limit_ns = silence_limit(env, params),
 	                      .syncs_cached = params->align == 1 &&
 	                                      (params->end_sync || params->sync_every)};

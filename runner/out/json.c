@@ -257,6 +257,21 @@ static const struct member verdict_members[] = {
         {0},
 };
 
+static bool was_probed(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return tr->limits_probe.iodepth;
+}
+
+static const struct member probe_members[] = {
+        {"iodepth", UINT_AT(struct limits_probe, iodepth), .required = true},
+        {"ios", UINT_AT(struct limits_probe, ios), .required = true},
+        {"runtime_ns", UINT_AT(struct limits_probe, runtime_ns), .required = true},
+        {"floor_ns", KNOWN_AT(struct limits_probe, floor_ns)},
+        {0},
+};
+
 static const struct member test_members[] = {
         {"name", TEXT_AT(struct test_result, name), .required = true},
         {"kind", TEXT_AT(struct test_result, kind)},
@@ -313,6 +328,8 @@ static const struct member test_members[] = {
         {"counters", .known = was_started, .write = write_counters, .read = read_counters},
         {"usage", OBJECT_AT(struct test_result, usage, usage_members), .present = has_usage},
         {"longest_gap", .known = has_gap, .write = write_gap, .read = read_gap},
+        {"limits_probe", OBJECT_AT(struct test_result, limits_probe, probe_members),
+         .present = was_probed},
         {"omitted", .write = write_omitted},
         {"read", .write = write_op, .read = read_op},
         {"write", .write = write_op, .read = read_op},

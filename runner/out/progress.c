@@ -30,6 +30,7 @@ static const char *const phase_name[] = {
         [PHASE_RUN] = "run",
         [PHASE_DRAIN] = "drain",
         [PHASE_VERIFY] = "reading back",
+        [PHASE_PROBE] = "probe of limits (not counted)",
 };
 
 /* Take the live line off the screen. */
@@ -94,7 +95,9 @@ void progress_begin(struct progress_view *view, const struct test *test)
 
 	snprintf(view->name, sizeof(view->name), "%s", test->name);
 	view->by_amount = test->loops || test->io_size;
-	view->time_left_ns = view->by_amount ? 0 : test->ramp_time_ns + test->runtime_ns;
+	view->probe_ns = plan_limits_probe_ns(test);
+	view->time_left_ns =
+	        view->by_amount ? 0 : test->ramp_time_ns + test->runtime_ns + view->probe_ns;
 	view->last_phase = -1;
 	view->stall_told = false;
 	start_text(view, line);
@@ -149,6 +152,8 @@ static void append_end(const struct progress_view *view, const struct progress *
 		later_ns = view->time_left_ns;
 	else if (p->phase == PHASE_RAMP)
 		later_ns = view->time_left_ns - min_u64(view->time_left_ns, p->expected_ns);
+	else if (p->phase == PHASE_RUN || p->phase == PHASE_DRAIN)
+		later_ns = view->probe_ns;
 	if (left_ns + later_ns + view->plan_left_ns == 0) /* it should have ended */
 		return;
 	text_append(out, LINE_MAX_BYTES, ", plan ends in %s",
@@ -223,7 +228,7 @@ void progress_tell(struct progress_view *view, const struct progress *p, uint64_
 		return;
 	if (view->last_phase < 0)
 		view->line_ns = now_ns;
-	if (p->phase != view->last_phase)
+	if (p->phase != view->last_phase || p->ios < view->last_ios) /* or its next load */
 		enter_phase(view, p, now_ns);
 	if (now_ns - view->line_ns < interval_ns && (!stall || view->stall_told))
 		return;

@@ -19,7 +19,8 @@ struct progress_view {
 	/* private */
 	char name[PLAN_NAME_MAX];
 	bool by_amount;
-	uint64_t time_left_ns; /* of ramp and run, where time bounds them */
+	uint64_t time_left_ns; /* of ramp, run and probe, where time bounds them */
+	uint64_t probe_ns;     /* of the probe of limits; 0: it has none */
 	uint64_t line_ns;      /* time of the line before */
 	/* the counters then, or zero at the start of the phase since */
 	uint64_t last_ns, last_ios, last_bytes, last_latency_ns;

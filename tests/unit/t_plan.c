@@ -183,6 +183,7 @@ static const struct {
         MEMBER(IS_U64, layout_time_ns),
         MEMBER(IS_U64, answer_time_ns),
         MEMBER(IS_INT, verify),
+        MEMBER(IS_INT, limits_probe),
         MEMBER(IS_TEXT, ledger),
         MEMBER(IS_U64, repeat),
         MEMBER(IS_BOOL, strict),

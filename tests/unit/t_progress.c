@@ -68,6 +68,7 @@ static void begin(void)
 	struct test test = sample_test("read-bw", RW_RANDREAD);
 
 	test.bs = 128 * KIB;
+	test.limits_probe = PROBE_FALSE;
 	news();
 	progress_begin(&view, &test);
 }
@@ -149,6 +150,26 @@ static void test_layout_has_an_end_in_sight(void **unused)
 	assert_string_equal(news(),
 	                    "[3/9] read-bw: layout 1GiB of 10GiB, 171MiB/s, mean 10ms, plan "
 	                    "ends in 9m04s\n");
+}
+
+/* 5 s of a window of 20 s and more; its two loads count from zero each. */
+static void test_the_probe_is_ahead(void **unused)
+{
+	struct test test = sample_test("read-bw", RW_RANDREAD);
+
+	(void)unused;
+	progress_begin(&view, &test);
+	tell(at(PHASE_RAMP, 0, 10), 0);
+	news();
+	tell(at(PHASE_RAMP, 5, 10), 5);
+	assert_non_null(strstr(news(), "plan ends in 8m10s"));
+	tell(at(PHASE_RUN, 10, 60), 20);
+	assert_non_null(strstr(news(), "plan ends in 7m55s"));
+	tell(at(PHASE_PROBE, 3, 3), 73);
+	news();
+	tell(at(PHASE_PROBE, 1, 2), 78);
+	assert_string_equal(news(), "[3/9] read-bw: probe of limits (not counted) 1s of 2s, 1000 "
+	                            "IOPS, 4000KiB/s, mean 2ms, plan ends in 7m01s\n");
 }
 
 static void test_the_window_is_over(void **unused)
@@ -368,6 +389,7 @@ int main(void)
 	        TEST(test_plain_lines),
 	        TEST(test_rates_are_of_the_last_stretch),
 	        TEST(test_layout_has_an_end_in_sight),
+	        TEST(test_the_probe_is_ahead),
 	        TEST(test_the_window_is_over),
 	        TEST(test_no_end_of_an_amount),
 	        TEST(test_a_stall_is_told_while_it_lasts),

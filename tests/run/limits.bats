@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# What limited a test, seen over time and at another depth: arranged with a file system
+# that delays each request or rations them.
+
+load lib
+
+codes() { # of a test's verdicts
+	get ".tests[${1:-0}].verdicts | map(.code) | join(\" \")"
+}
+
+@test "a depth of 4 and 4 ms each: twice the depth gives more, and that is the verdict" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 2s
+		limits_probe: true
+		tests:
+		  - {name: t, rw: randread, bs: 4KiB, iodepth: 4}
+		  - {name: without, rw: randread, bs: 4KiB, iodepth: 4, limits_probe: false}
+	END
+	rules "read delay 4"
+	measure
+	same "$(codes)" queue-depth
+	holds '.tests[0].limits_probe | .iodepth == 8 and .ios > 100 and .floor_ns >= 4e6
+		and .runtime_ns >= 0.4e9 and .runtime_ns < 0.6e9'
+	holds '.tests[0].verdicts[0].figure | . > 1.4 and . < 4'
+	says '^verdict: queue-depth: depth 4 limits: 8 gives [0-9.]+ x, .*floor at depth 1 is [0-9.]+ms'
+	says '^probe of limits: .* not counted in any figure$'
+	# it is counted in no figure: the depth of the test, and its time
+	holds '.tests[0] | .iodepth == 4 and .runtime_ns == 2e9 and .read.ios < 2100'
+	holds '.tests[1] | has("limits_probe") | not'
+	valid "$T/result.json"
+	says "$(printf '\\[1/2\\] t: randread')"
+}
+
+@test "a rate that is rationed: twice the depth gives nothing" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 2s
+		limits_probe: true
+		tests: [{name: t, rw: randread, bs: 4KiB, iodepth: 4}]
+	END
+	rules "read bucket 200"
+	measure
+	same "$(codes)" ""
+	holds '.tests[0].limits_probe.iodepth == 8'
+}
+
+@test "what keeps no depth is not probed" {
+	tmpfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 100ms
+		limits_probe: true
+		tests:
+		  - {name: rate, rw: randread, rate_iops: 100}
+		  - {name: pauses, rw: randread, thinktime: 1ms}
+		  - {name: amount, rw: randread, loops: 1}
+		  - {name: null-engine, rw: randread, ioengine: "null"}
+		  - {name: cached, rw: randread, direct: false}
+		  - {name: syncs, rw: randwrite, fsync: 8}
+		  - {name: first-write, rw: randwrite, layout: none}
+		  - {name: verified, rw: randwrite, verify: crc32c}
+		  - {name: deepest, rw: randread, iodepth: 4096}
+	END
+	measure
+	holds '[.tests[] | select(has("limits_probe"))] == []'
+	never_says 'probe of limits'
+}
+
+@test "a burst that ends is told with both levels, and what lasts" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 9s
+		tests: [{name: t, rw: randread, bs: 4KiB, iodepth: 2}]
+	END
+	# at most 500 a second for 4 s and more, then 20
+	rules "read bucket 20 after=2000" "read delay 4"
+	measure
+	same "$(codes)" burst
+	says '^verdict: burst: [0-9.]+ IOPS for [4-6]s of the window, then (19|20|21) IOPS to its end'
+	holds '.tests[0].verdicts[0].figure > 4'
+}
