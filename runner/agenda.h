@@ -55,7 +55,19 @@ struct target *agenda_target(struct agenda *agenda, const struct test *test);
 bool agenda_cleans(const struct agenda *agenda, const struct target *target);
 bool agenda_destroys_anything(const struct agenda *agenda, const struct target *target);
 
-/* How long the tests from this one on take, as far as it is known. */
+/*
+ * The first test once more at the end of the plan, for AGENDA_DRIFT_NS at most: what it gives then,
+ * against what it gave, is the drift of volume and machine. It has no place in the result.
+ * False where there is none: a plan of a single test or, unless the first says limits_probe: true,
+ * of less than AGENDA_DRIFT_PLAN_NS; a first test that is bounded by an amount, paces itself or
+ * says limits_probe: false; data that is to stay as a test left it (verify, layout: none); a pod's
+ * deadline that comes first.
+ */
+#define AGENDA_DRIFT_NS      (15 * NSEC_PER_SEC)
+#define AGENDA_DRIFT_PLAN_NS (120 * NSEC_PER_SEC)
+bool agenda_drift(const struct agenda *agenda, struct test *again);
+
+/* How long the tests from this one on and the drift take, as far as it is known. */
 uint64_t agenda_duration_ns(const struct agenda *agenda, unsigned first);
 
 /*

@@ -51,8 +51,9 @@ struct run {
 		struct body *body;
 		const char *test;
 	} held[AGENDA_TARGETS_MAX];
-	bool sweeps;    /* it is to run, not only to be checked */
-	bool abandoned; /* a thread other than these was left */
+	struct test again; /* the first test, for the drift */
+	bool sweeps;       /* it is to run, not only to be checked */
+	bool abandoned;    /* a thread other than these was left */
 };
 
 /* The number of the signal that ended the run; 0 until then. */
@@ -226,6 +227,30 @@ static void run_test(struct run *run, unsigned i)
 	if (!run->view.terminal)
 		json_write_line(stdout, &run->result, tr);
 	fflush(stdout);
+}
+
+/* What the first test gives at the end of the plan, against what it gave at its beginning. */
+static void run_drift(struct run *run)
+{
+	struct test *again = &run->again;
+	const char *first = run->agenda.plan.tests[0].name;
+	struct test_result tr;
+	char time[UNITS_TEXT_MAX];
+
+	if (!agenda_drift(&run->agenda, again) || run->result.tests[0].status != STATUS_OK)
+		return;
+	progress_note(&run->view, "drift: '%s' again for %s; not counted in any figure", first,
+	              units_format_time(again->ramp_time_ns + again->runtime_ns, time));
+	run->view.plan_left_ns = 0;
+	test_result_init(&tr, again);
+	progress_begin(&run->view, again);
+	run_body(run, again, &tr);
+	if (tr.status == STATUS_FAILED)
+		progress_note(&run->view, "drift: not known: %s", tr.error);
+	if (verdict_drift(&run->result, &tr))
+		progress_note(&run->view, "drift: %s",
+		              run->result.verdicts[run->result.n_verdicts - 1].text);
+	test_result_destroy(&tr);
 }
 
 /* ---- the end ---- */
@@ -410,6 +435,8 @@ static int run_tests(struct run *run)
 	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&stop_signal); i++)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&stop_signal) != 0;
+	if (!run->result.interrupted)
+		run_drift(run);
 	ledger_code = end_verifies(run);
 	if (verdict_too_short(&run->result, note))
 		result_note(&run->result, note);

@@ -69,6 +69,15 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 void verdict_judge(struct test_result *tr, const struct conditions *conditions);
 
 /*
+ * Add to the run's verdicts what `again`, the first test once more at the end of the plan, gave
+ * against what lasted of the first: drift, always with its figure, again / first. Within
+ * VERDICT_DRIFT of 1 the text says that it is none to speak of. False where one of both gave no
+ * rate or was not run to its end.
+ */
+#define VERDICT_DRIFT 0.15
+bool verdict_drift(struct result *result, const struct test_result *again);
+
+/*
  * Whether a test of the run stayed above its class's base to the end of a window that is shorter
  * than the class's burst credit may last, as far as that is known; then what to know, in words.
  * Once for a run: it is true of every short test of such a class, so it is a note and no verdict.

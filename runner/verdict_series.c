@@ -434,3 +434,39 @@ void verdict_judge_steadiness(struct test_result *tr, const struct conditions *c
 	if (course.n >= VERDICT_INTERVALS_MIN && !judge_steady(tr, course))
 		judge_noise(tr, &course);
 }
+
+/* ---- the run ---- */
+
+/* Requests a second: what lasted of a burst, else the mean of the window. */
+static double lasting_iops(const struct test_result *tr)
+{
+	struct course course;
+	struct step step = find_step(tr, &course);
+
+	if (step.at)
+		return step.lower / course.seconds;
+	return test_result_iops(tr, STATS_READ) + test_result_iops(tr, STATS_WRITE);
+}
+
+bool verdict_drift(struct result *result, const struct test_result *again)
+{
+	const struct test_result *first = result->tests;
+	double before = lasting_iops(first), after = lasting_iops(again), ratio = after / before;
+	struct verdict *verdict = &result->verdicts[result->n_verdicts];
+
+	if (first->status != STATUS_OK || again->status != STATUS_OK || !(before > 0) ||
+	    !(after > 0) || result->n_verdicts == RESULT_VERDICTS_MAX)
+		return false;
+	result->n_verdicts++;
+	snprintf(verdict->code, sizeof(verdict->code), "drift");
+	verdict->figure = ratio;
+	snprintf(
+	        verdict->text, sizeof(verdict->text),
+	        fabs(ratio - 1) <= VERDICT_DRIFT
+	                ? "%.80s again at the end of the plan: %.2f x, none to speak of"
+	                : "%.80s again at the end of the plan: %.2f x: the volume or the machine "
+	                  "drifted, so the tests of this run are not to be held against each other "
+	                  "(repeat it with both to itself; a credit that is used up does the same)",
+	        first->name, ratio);
+	return true;
+}

@@ -95,3 +95,47 @@ codes() { # of a test's verdicts
 	says '^verdict: burst: [0-9.]+ IOPS for [4-6]s of the window, then (19|20|21) IOPS to its end'
 	holds '.tests[0].verdicts[0].figure > 4'
 }
+
+@test "the first test once more at the end: what drifted meanwhile is told" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 1s
+		limits_probe: true
+		tests:
+		  - {name: first, rw: randread, bs: 4KiB}
+		  - {name: second, rw: randread, bs: 4KiB, limits_probe: false}
+	END
+	rules "read delay 4"
+	pvcbench check "$T/plan.yaml"
+	says '^drift +.* first again, not counted; takes 1s$'
+	says '^in all: 2 tests, 4s'
+	start run "$T/plan.yaml" --out "$T/result.json"
+	await 20 grep -q '^\[2/2\] second' "$T/out"
+	rules "read delay 20"
+	ends 30
+	exits 0
+	says "^drift: 'first' again for 1s; not counted in any figure$"
+	says '^verdict: drift: first again at the end of the plan: 0\.[1-7][0-9] x: the volume or the'
+	holds '.verdicts | map(.code) == ["drift"]'
+	holds '.verdicts[0].figure | . > 0.1 and . < 0.8'
+	holds '.tests | map(.name) == ["first", "second"]'
+	valid "$T/result.json"
+	empty "$mnt"
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 200ms
+		tests:
+		  - {name: short, rw: randread, bs: 4KiB}
+		  - {name: plan, rw: randread, bs: 4KiB}
+	END
+	measure
+	holds '.verdicts == []'
+	never_says drift
+}

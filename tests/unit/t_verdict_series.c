@@ -244,6 +244,75 @@ static void test_a_burst_of_a_class(void **unused)
 	test_result_destroy(&tr);
 }
 
+/* Of a test after which a step at twice the depth completed so many requests in 2 s. */
+static void assert_probed(struct test_result tr, uint64_t ios, const char *codes)
+{
+	static const struct conditions none;
+
+	tr.iodepth = 4;
+	tr.limits_probe = (struct limits_probe){
+	        .iodepth = 8, .ios = ios, .runtime_ns = 2 * S, .floor_ns = 480000};
+	tr.fsync = 1; /* no depth is kept, which is not the question here */
+	assert_codes_of_class(&tr, &none, codes);
+	if (!strcmp(codes, "queue-depth"))
+		assert_non_null(strstr(tr.verdicts[0].text, "latency floor at depth 1 is 480us"));
+	test_result_destroy(&tr);
+}
+
+static void test_queue_depth(void **unused)
+{
+	struct test_result tr = FALLS(60, 1000, 1000, 1, 0);
+	static const struct conditions none;
+
+	(void)unused;
+	tr.limits_probe = (struct limits_probe){.iodepth = 2, .ios = 3600, .runtime_ns = 2 * S};
+	assert_codes_of_class(&tr, &none, "queue-depth");
+	assert_string_equal(
+	        tr.verdicts[0].text,
+	        "depth 1 limits: 2 gives 1.8 x, 1800 IOPS (more requests at once need a "
+	        "higher iodepth or numjobs)");
+	assert_true(tr.verdicts[0].figure == 1.8);
+	test_result_destroy(&tr);
+	assert_probed(FALLS(60, 1000, 1000, 1, 0), 2 * 1450, "queue-depth");
+	assert_probed(FALLS(2, 1000, 1000, 1, 0), 2 * 1900, "queue-depth");
+	assert_probed(FALLS(60, 80, 80, 1, 0), 2 * 150, "queue-depth");
+	/* no more than a machine's moods */
+	assert_probed(FALLS(60, 1000, 1000, 1, 0), 2 * 1000, "");
+	assert_probed(FALLS(60, 1000, 1000, 1, 0), 2 * 1350, "");
+	assert_probed(WAVERS(60, 1000, 0.45, 0, 0), 2 * 1450, "noisy");
+	assert_probed(FALLS(60, 2, 2, 1, 0), 2 * 3, "");
+	/* a burst that has ended is not what it is held against */
+	assert_probed(FALLS(60, 3000, 300, 50, 0), 2 * 560, "burst queue-depth");
+	assert_probed(FALLS(60, 3000, 300, 50, 0), 2 * 300, "burst");
+}
+
+static void assert_drift(struct test_result first, struct test_result again, const char *text)
+{
+	struct result result = {.tests = &first, .n_tests = 1};
+
+	assert_true(verdict_drift(&result, &again));
+	assert_int_equal(result.n_verdicts, 1);
+	assert_string_equal(result.verdicts[0].code, "drift");
+	assert_non_null(strstr(result.verdicts[0].text, text));
+	again.status = STATUS_INTERRUPTED;
+	assert_false(verdict_drift(&result, &again));
+	assert_int_equal(result.n_verdicts, 1);
+	test_result_destroy(&first);
+	test_result_destroy(&again);
+}
+
+static void test_drift(void **unused)
+{
+	(void)unused;
+	assert_drift(FALLS(60, 1000, 1000, 1, 0), FALLS(12, 980, 980, 1, 0),
+	             "made again at the end of the plan: 0.98 x, none to speak of");
+	assert_drift(FALLS(60, 1000, 1000, 1, 0), FALLS(12, 820, 820, 1, 0),
+	             "0.82 x: the volume or the machine drifted");
+	assert_drift(FALLS(60, 1000, 1000, 1, 0), FALLS(12, 1200, 1200, 1, 0), "1.20 x: the ");
+	/* a burst is told of already */
+	assert_drift(FALLS(60, 3000, 300, 20, 0), FALLS(12, 300, 300, 1, 0), "1.00 x, none");
+}
+
 /* Once for a run, and only where a test stands above the base. */
 static void test_too_short_to_know(void **unused)
 {
@@ -302,6 +371,8 @@ int main(void)
 	        cmocka_unit_test(test_noisy),
 	        cmocka_unit_test(test_a_stall_is_nothing_else),
 	        cmocka_unit_test(test_a_burst_of_a_class),
+	        cmocka_unit_test(test_queue_depth),
+	        cmocka_unit_test(test_drift),
 	        cmocka_unit_test(test_too_short_to_know),
 	        cmocka_unit_test(test_a_long_window),
 	};
