@@ -499,6 +499,7 @@ static int give_up_look(struct run *run, struct attended *looking, enum attend_e
 	char what[ATTEND_STEP_MAX];
 
 	run->abandoned = true;
+	name_leftovers(run);
 	attend_waits_for(looking, what);
 	return err_set(err, ERR_TARGET, "%s (%s)",
 	               end == ATTEND_STOPPED ? "interrupted while waiting for the volume"
@@ -610,9 +611,13 @@ int run_plan(const struct run_options *options)
 	run->options = options;
 	run->sweeps = true;
 	memcpy(run->outputs.path, options->output, sizeof(run->outputs.path));
-	if (begin(run, &err) || outputs_open(&run->outputs, &err)) {
+	if (begin(run, &err)) {
 		print_error(&err);
 		code = failed(&err);
+	} else if (outputs_open(&run->outputs, &err)) {
+		print_error(&err);
+		code = failed(&err);
+		clean_up(run); /* the sweep may have made our directory */
 	} else {
 		code = run_tests(run);
 	}

@@ -60,6 +60,33 @@ keeps() { # DIRECTORY OF A RUN: all of it
 	holds '.run | has("attempt") or has("notes") | not'
 }
 
+@test "an --out that cannot be written leaves no directory behind either" {
+	dir=$(directory)
+	simple "$dir"
+	job 11
+	killed "$dir"
+	pvcbench run "$T/plan.yaml" --out "$T/nowhere/result.json"
+	exits 2
+	says "nowhere/result.json"
+	empty "$dir"
+}
+
+@test "a volume that does not answer while what was left is removed" {
+	faultfs
+	simple "$mnt"
+	job 11
+	killed "$mnt"
+	rules "unlink hang"
+	LIMIT=30
+	pvcbench run "$T/plan.yaml" --set answer_time=2s
+	exits 3
+	says "does not answer within answer_time \(removal of what an earlier run left in '$mnt'"
+	says "the volume does not answer: '$mnt/pvcbench-.*' was not removed"
+	rules ""
+	measure --set clean=true
+	empty "$mnt"
+}
+
 @test "a run that was killed: the third attempt knows that it is" {
 	dir=$(directory)
 	simple "$dir"
