@@ -230,18 +230,9 @@ static void write_row(void *arg, const struct row *row)
 	}
 }
 
-static bool any_published(const struct result *result)
-{
-	for (unsigned i = 0; i < result->n_tests; i++)
-		if (result_conditions(result, &result->tests[i])->class_limits.source[0])
-			return true;
-	return false;
-}
-
 void table_write(FILE *out, const struct result *result)
 {
 	struct table table = {.out = out};
-	bool published = any_published(result);
 
 	if (!result->n_tests) {
 		fputs("No test was run.\n", out);
@@ -253,9 +244,8 @@ void table_write(FILE *out, const struct result *result)
 	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
 		write_cell(&table, i, columns[i].title);
 	each_row(result, write_row, &table);
-	fprintf(out,
-	        "\"-\" as a latency: fewer than 10 samples lie beyond it. \"-\" as a limit: "
-	        "neither\npage-cache nor errors nor stalls nor a lost depth%s was seen;%snothing "
-	        "else is looked for.\n",
-	        published ? " nor the class's published limit" : "", published ? "\n" : " ");
+	fputs("\"-\" as a latency: fewer than 10 samples lie beyond it. \"-\" as a limit: none "
+	      "was\n"
+	      "seen of those that can be (docs/measuring.md, Verdicts).\n",
+	      out);
 }
