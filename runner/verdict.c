@@ -1,8 +1,8 @@
 /*
  * A verdict needs evidence, and each check below names its own:
  *
- *	page-cache  the file was not opened O_DIRECT, so reads may have been answered
- *	            and writes taken by memory
+ *	cpu-quota, cpu, memory, page-cache
+ *	            counters of the machine at both ends of the window (verdict_host.c)
  *	errors      requests failed; rates count only those that succeeded
  *	not-steady  fewer requests than iodepth waited on the average of the window, and
  *	            one in flight at its end took longer than any that is counted
@@ -247,22 +247,6 @@ static void judge_stalls(struct test_result *tr)
 	            gap->at_least_ns < gap->at_most_ns ? "at least " : "",
 	            units_format_time(gap->at_least_ns, pause),
 	            units_format_time(gap->start_ns, start));
-}
-
-static void judge_page_cache(struct test_result *tr)
-{
-	bool reads = tr->stats->op[STATS_READ].latency.count;
-	bool writes = tr->stats->op[STATS_WRITE].latency.count && tr->sync == SYNC_NONE;
-
-	if (tr->direct || !tr->ioengine[0] || !strcmp(tr->ioengine, "null"))
-		return;
-	if (reads)
-		verdict_add(tr, "page-cache", NAN,
-		            "not O_DIRECT: reads may have been answered by memory");
-	else if (writes)
-		verdict_add(
-		        tr, "page-cache", NAN, "not O_DIRECT: writes were taken by memory first%s",
-		        tr->fsync || tr->fdatasync ? ", only the syncs waited for the volume" : "");
 }
 
 /* Whether iodepth requests are outstanding all the time unless something keeps them from it. */
@@ -550,11 +534,14 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 	if (!tr->stats)
 		return;
 	judge_errors(tr);
+	verdict_judge_quota(tr);
 	judge_depth(tr);
 	judge_stalls(tr);
 	verdict_judge_burst(tr, conditions);
 	judge_published(tr, &conditions->class_limits);
+	verdict_judge_page_cache(tr, conditions);
 	verdict_judge_queue_depth(tr);
-	judge_page_cache(tr);
+	verdict_judge_memory(tr, conditions);
+	verdict_judge_cpu(tr, conditions);
 	verdict_judge_steadiness(tr, conditions);
 }

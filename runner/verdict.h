@@ -65,6 +65,39 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 #define VERDICT_DEEPER    1.40
 #define VERDICT_OVER_BEST 1.10
 
+/*
+ * cpu-quota: a control group held our threads back for this share of the window. From 1 % on the
+ * p99 is made of it; half as much again of the edges. The figure is the share.
+ */
+#define VERDICT_THROTTLED 0.02
+
+/*
+ * cpu: of the CPUs that we may use pvcbench used VERDICT_CPU_BUSY, or its busiest thread was on a
+ * CPU, or ready for one, for that share of the window: then it hardly ever waited for the volume.
+ * Or that thread was ready and had no CPU for VERDICT_CPU_WAIT of it: then latencies are the
+ * machine's. A thread that waits for a volume is not ready, however busy the machine is. Not where
+ * cpu-quota explains it, nor for the spinning of an open loop that keeps its pace. The figure is
+ * the share.
+ */
+#define VERDICT_CPU_BUSY 0.95
+#define VERDICT_CPU_WAIT 0.25
+
+/*
+ * memory: the limit of a control group was met so often a second (each time memory is reclaimed,
+ * some 10 us and more, before a page is had), or tasks of ours waited for memory for this share of
+ * the window, or the kernel killed for it. The figure is how often it was met.
+ */
+#define VERDICT_LIMIT_MET      100.0
+#define VERDICT_MEMORY_STALLED 0.10
+
+/*
+ * page-cache: the volume moved less than this share of the bytes that the test's requests moved;
+ * the figure is that share. It is known on block devices (io/counters.h, kinds/evidence.c). Of
+ * tests that were not O_DIRECT it is said without, too, unless the device read each byte; and of
+ * tmpfs always, with or without O_DIRECT.
+ */
+#define VERDICT_FROM_VOLUME 0.90
+
 /* Fill tr->verdicts from the evidence in tr and the conditions of its target. */
 void verdict_judge(struct test_result *tr, const struct conditions *conditions);
 

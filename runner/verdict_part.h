@@ -21,6 +21,12 @@ uint64_t verdict_settles_at(const struct test_result *tr);
 /* queue-depth, by the probe of limits. */
 void verdict_judge_queue_depth(struct test_result *tr);
 
+/* What the machine did meanwhile: what the header says of cpu-quota, cpu, memory, page-cache. */
+void verdict_judge_quota(struct test_result *tr);
+void verdict_judge_cpu(struct test_result *tr, const struct conditions *conditions);
+void verdict_judge_memory(struct test_result *tr, const struct conditions *conditions);
+void verdict_judge_page_cache(struct test_result *tr, const struct conditions *conditions);
+
 /* How the test went over time: what the header says of burst, and of not-steady and noisy. */
 void verdict_judge_burst(struct test_result *tr, const struct conditions *conditions);
 void verdict_judge_steadiness(struct test_result *tr, const struct conditions *conditions);

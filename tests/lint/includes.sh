@@ -22,7 +22,7 @@ main    main run out kinds result plan load measure io base
 root_files='
 plan   plan plan_check plan_deliver plan_override plan_scope plan_sink plan_value plan_yaml
 plan   yaml_tree expect class published
-result result verdict verdict_part verdict_series
+result result verdict verdict_host verdict_part verdict_series
 run    run audit agenda attend body deliver doctor doctor_plan sweep dbench builtin outputs
 main   main
 '

@@ -1,5 +1,5 @@
 /* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c plan.c
- * published.c result.c verdict.c verdict_series.c */
+ * published.c result.c verdict.c verdict_host.c verdict_series.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
