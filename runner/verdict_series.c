@@ -460,13 +460,12 @@ bool verdict_drift(struct result *result, const struct test_result *again)
 	result->n_verdicts++;
 	snprintf(verdict->code, sizeof(verdict->code), "drift");
 	verdict->figure = ratio;
-	snprintf(
-	        verdict->text, sizeof(verdict->text),
-	        fabs(ratio - 1) <= VERDICT_DRIFT
-	                ? "%.80s again at the end of the plan: %.2f x, none to speak of"
-	                : "%.80s again at the end of the plan: %.2f x: the volume or the machine "
-	                  "drifted, so the tests of this run are not to be held against each other "
-	                  "(repeat it with both to itself; a credit that is used up does the same)",
-	        first->name, ratio);
+	snprintf(verdict->text, sizeof(verdict->text),
+	         fabs(ratio - 1) <= VERDICT_DRIFT
+	                 ? "%.80s again at the end of the plan: %.2f x, none to speak of"
+	                 : "%.80s again at the end of the plan: %.2f x: the volume or the machine "
+	                   "drifted, or a credit is used up: do not hold this run's tests against "
+	                   "each other",
+	         first->name, ratio);
 	return true;
 }
