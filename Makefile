@@ -43,7 +43,8 @@ SOURCES := \
 	out/metrics.c out/progress.c out/remark.c out/table.c out/text.c \
 	outputs.c \
 	plan.c plan_check.c plan_deliver.c plan_override.c plan_scope.c plan_sink.c plan_value.c \
-	plan_yaml.c published.c result.c run.c sweep.c verdict.c verdict_host.c verdict_series.c \
+	plan_yaml.c published.c result.c run.c run_begin.c run_end.c signals.c sweep.c \
+	verdict.c verdict_host.c verdict_series.c \
 	yaml_tree.c
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))

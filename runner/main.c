@@ -3,7 +3,6 @@
  */
 #include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <string.h>
 
 #include "attend.h"
@@ -12,6 +11,7 @@
 #include "doctor.h"
 #include "io/http.h"
 #include "run.h"
+#include "signals.h"
 
 /* How long the doctor waits for a volume. */
 #define DOCTOR_ANSWER_NS (300 * NSEC_PER_SEC)
@@ -177,14 +177,6 @@ static void look_around(void *arg, struct attended *self)
 		doctor_check_plan(visit->path, stdout);
 }
 
-/* The number of the signal that came; 0 until then. */
-static atomic_int signal_number;
-
-static void on_signal(int signum)
-{
-	signal_number = signum;
-}
-
 /* What was found is told as it is found. */
 static int consult(const char *path, struct err *err)
 {
@@ -194,14 +186,13 @@ static int consult(const char *path, struct err *err)
 	        .work = look_around,
 	        .arg = &visit,
 	        .view = &view,
-	        .stop = &signal_number,
+	        .stop = &signals_stop,
 	        .limit_ns = DOCTOR_ANSWER_NS,
 	};
 	struct attended *looking;
 	enum attend_end end;
 
-	sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
-	sigaction(SIGINT, &(struct sigaction){.sa_handler = on_signal}, NULL);
+	signals_watch();
 	view.out = stdout;
 	visit.path = path;
 	/* Without threads the doctor says so, and who waits for a volume waits in silence. */
@@ -225,13 +216,15 @@ static int command_doctor(const struct command *command, int argc, char **argv)
 	const char *path = NULL;
 	struct err err;
 	int ret = one_operand(command, argc, argv, &path);
+	int signum;
 
 	if (ret)
 		return ret < 0 ? usage_error(command) : 0;
 	if (!consult(path, &err))
 		return 0;
 	fprintf(stderr, "pvcbench: %s\n", err.text);
-	return signal_number ? 128 + signal_number : (int)err.class;
+	signum = atomic_load(&signals_stop);
+	return signum ? 128 + signum : (int)err.class;
 }
 
 static int command_plans(const struct command *command, int argc, char **argv)

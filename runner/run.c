@@ -5,164 +5,25 @@
  *
  * Up to the end of the checks nothing is touched. From then on whatever was
  * measured is printed and what was made is removed, whether a test fails or a
- * signal comes. SIGTERM, SIGINT, SIGHUP and SIGQUIT set a flag that the running test
- * looks at.
+ * signal comes: the running test looks at signals_stop.
  *
  * Whatever touches a volume is done by a thread that this one attends to. A thread that
- * a volume does not give back keeps its target: later tests of it fail, and nothing that it
- * may use is freed.
+ * a volume does not give back keeps its target: later tests of it fail.
  */
 #include "run.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
-#include "agenda.h"
-#include "attend.h"
 #include "base/units.h"
-#include "base/workers.h"
-#include "body.h"
 #include "deliver.h"
-#include "io/mount.h"
-#include "load/verify.h"
 #include "out/json.h"
-#include "out/progress.h"
 #include "out/text.h"
+#include "run_state.h"
+#include "signals.h"
 #include "sweep.h"
 #include "verdict.h"
-
-#define ECHO_NS   (5 * NSEC_PER_SEC)
-#define REMOVE_NS (20 * NSEC_PER_SEC)
-/* How long a thread that was left may take to obey an interrupt. */
-#define KICK_NS (100 * NSEC_PER_MSEC)
-
-struct run {
-	const struct run_options *options;
-	struct agenda agenda;
-	struct result result;
-	struct progress_view view;
-	struct verify **verify; /* of each target, see kind.h; owned */
-	struct outputs outputs;
-	/* By target: the test whose thread was left waiting in it, and its name. */
-	struct {
-		struct body *body;
-		const char *test;
-	} held[AGENDA_TARGETS_MAX];
-	struct test again; /* the first test, for the drift */
-	bool sweeps;       /* it is to run, not only to be checked */
-	bool abandoned;    /* a thread other than these was left */
-};
-
-/* The number of the signal that ended the run; 0 until then. */
-static atomic_int stop_signal;
-
-/*
- * A signal that comes soon after the first is its echo (a terminal and a wrapper
- * both send one); one that comes later is impatience, and the files stay.
- */
-static void on_signal(int signum)
-{
-	static _Atomic uint64_t first_ns;
-	int none = 0;
-
-	if (atomic_compare_exchange_strong(&stop_signal, &none, signum))
-		atomic_store(&first_ns, clock_now_ns());
-	else if (clock_now_ns() - atomic_load(&first_ns) > ECHO_NS)
-		_exit(128 + signum);
-}
-
-static void watch_signals(void)
-{
-	static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-	static const int ignored[] = {SIGPIPE, SIGXFSZ};
-
-	for (unsigned i = 0; i < ARRAY_SIZE(ends); i++)
-		sigaction(ends[i], &(struct sigaction){.sa_handler = on_signal}, NULL);
-	for (unsigned i = 0; i < ARRAY_SIZE(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-}
-
-/* ---- conditions ---- */
-
-static void copy_text(char *to, size_t size, const char *from)
-{
-	snprintf(to, size, "%s", from);
-}
-
-#define COPY(to, from) copy_text(to, sizeof(to), from)
-
-static void describe(const struct run *run, const struct target *target, struct conditions *c)
-{
-	struct mount mount;
-
-	mount_read(&mount, target->path);
-	COPY(c->target, target->path);
-	COPY(c->fs, target->is_block ? "block device" : mount.fs);
-	COPY(c->mount_options, mount.options);
-	COPY(c->mount_source, mount.source);
-	COPY(c->device, mount.device);
-	COPY(c->scheduler, mount.scheduler);
-	c->block_bytes = mount.block_bytes;
-	c->capacity_bytes = target->capacity_bytes;
-	c->free_bytes = target->free_bytes;
-	COPY(c->kernel, run->agenda.host.kernel);
-	COPY(c->machine, run->agenda.host.machine);
-	COPY(c->node, run->agenda.host.node);
-	c->cpus = run->agenda.host.cpus;
-	c->memory_bytes = run->agenda.host.memory_bytes;
-	agenda_describe_class(&run->agenda, c);
-}
-
-static void stamp_run(struct result *result)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-	char stamp[32];
-	uint32_t salt = 0;
-
-	gmtime_r(&now, &tm);
-	strftime(result->started, sizeof(result->started), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	strftime(stamp, sizeof(stamp), "%Y%m%dt%H%M%Sz", &tm);
-	if (getrandom(&salt, sizeof(salt), GRND_NONBLOCK) != sizeof(salt))
-		salt = (uint32_t)getpid();
-	snprintf(result->id, sizeof(result->id), "%s-%08x", stamp, salt);
-}
-
-static int begin_result(struct run *run, struct err *err)
-{
-	struct result *result = &run->result;
-
-	stamp_run(result);
-	COPY(result->version, PVCBENCH_VERSION);
-	COPY(result->plan, run->agenda.plan.name);
-	result->tests = calloc(run->agenda.plan.n_tests, sizeof(*result->tests));
-	result->targets = calloc(run->agenda.n_targets, sizeof(*result->targets));
-	run->verify = calloc(run->agenda.n_targets, sizeof(*run->verify));
-	if (!result->tests || !result->targets || !run->verify)
-		return err_set(err, ERR_TARGET, "out of memory for the result");
-	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		describe(run, &run->agenda.targets[i], &result->targets[i]);
-	result->n_targets = run->agenda.n_targets;
-	result->conditions = result->targets[0];
-	return 0;
-}
-
-/* ---- one test ---- */
-
-/* Whether a thread that was left in this target is still there. */
-static bool is_held(struct run *run, unsigned target)
-{
-	struct body *body = run->held[target].body;
-
-	if (!body || !body_returned(body))
-		return body != NULL;
-	body_free(body);
-	run->held[target].body = NULL;
-	return false;
-}
 
 static void run_body(struct run *run, const struct test *test, struct test_result *tr)
 {
@@ -173,12 +34,12 @@ static void run_body(struct run *run, const struct test *test, struct test_resul
 	        .host = &run->agenda.host,
 	        .run_id = run->result.id,
 	        .target = target,
-	        .verify = &run->verify[target - run->agenda.targets],
+	        .verify = &run->verify[t],
 	        .view = &run->view,
-	        .stop = &stop_signal,
+	        .stop = &signals_stop,
 	};
 
-	if (!is_held(run, t)) {
+	if (!run_is_held(run, t)) {
 		run->held[t].test = test->name;
 		run->held[t].body = body_run(&params, tr);
 		return;
@@ -217,7 +78,7 @@ static void run_test(struct run *run, unsigned i)
 	progress_begin(&run->view, test);
 	run_body(run, test, tr);
 	run->result.peak_rss_bytes = host_peak_rss_bytes();
-	run->result.interrupted = atomic_load(&stop_signal) != 0;
+	run->result.interrupted = atomic_load(&signals_stop) != 0;
 	verdict_judge(tr, result_conditions(&run->result, tr));
 	verdict_expect(tr, test);
 	for (unsigned c = 0; c < tr->n_concessions; c++)
@@ -253,84 +114,11 @@ static void run_drift(struct run *run)
 	test_result_destroy(&tr);
 }
 
-/* ---- the end ---- */
-
-/* What a ledger tells of stays, for pvcbench verify. */
-static int end_verify(struct run *run, unsigned i, struct err *err)
-{
-	struct target *target = &run->agenda.targets[i];
-	struct verify *verify = run->verify[i];
-	const struct ledger *ledger = verify_ledger(verify);
-
-	if (ledger && !target->is_block)
-		progress_note(&run->view, "kept for pvcbench verify %s: %s/%s", ledger_path(ledger),
-		              target->path, target->run_dir);
-	if (ledger)
-		target_destroy(target);
-	run->verify[i] = NULL;
-	return verify_free(verify, err);
-}
-
-static int end_verifies(struct run *run)
-{
-	struct err err;
-	int code = 0;
-
-	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (!is_held(run, i) && end_verify(run, i, &err)) {
-			fprintf(stderr, "pvcbench: %s\n", err.text);
-			code = (int)err.class;
-		}
-	return code;
-}
-
 static int exit_code(const struct run *run)
 {
-	int signum = atomic_load(&stop_signal);
+	int signum = atomic_load(&signals_stop);
 
 	return signum ? 128 + signum : result_exit_code(&run->result);
-}
-
-/* The longest that a test grants its volume; 0: one sets no limit. */
-static uint64_t patience_ns(const struct plan *plan)
-{
-	uint64_t most = 0;
-
-	for (unsigned i = 0; i < plan->n_tests; i++) {
-		if (!plan->tests[i].answer_time_ns)
-			return 0;
-		most = max_u64(most, plan->tests[i].answer_time_ns);
-	}
-	return most;
-}
-
-static void remove_files(void *arg, struct attended *self)
-{
-	struct run *run = arg;
-	struct err err;
-
-	attended_step(self, "removal of our files", true);
-	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (!run->held[i].body && !verify_ledger(run->verify[i]) &&
-		    target_leave(&run->agenda.targets[i], &err))
-			fprintf(stderr, "pvcbench: %s\n", err.text);
-}
-
-/* A directory whose mkdir still waits may come to be. */
-static bool may_stay(const struct run *run, unsigned target)
-{
-	if (run->held[target].body)
-		return run->agenda.targets[target].run_dir[0];
-	return run->abandoned && run->agenda.targets[target].run_dirfd >= 0;
-}
-
-static void name_leftovers(const struct run *run)
-{
-	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (may_stay(run, i))
-			fprintf(stderr,
-			        "pvcbench: the volume does not answer: '%s/%s' was not removed\n",
-			        run->agenda.targets[i].path, run->agenda.targets[i].run_dir);
 }
 
 /* A signal came, or a test failed: the volume may be why. A threshold is no trouble. */
@@ -341,32 +129,6 @@ static bool is_in_trouble(const struct run *run)
 	return code && code != EXIT_THRESHOLD;
 }
 
-/*
- * What a volume that does not answer keeps is named. The summary is the last on standard
- * output, so what is told here goes to the other.
- */
-static void clean_up(struct run *run)
-{
-	struct attend_params params = {
-	        .work = remove_files,
-	        .arg = run,
-	        .view = &run->view,
-	        .limit_ns = is_in_trouble(run) ? REMOVE_NS : patience_ns(&run->agenda.plan),
-	};
-	struct attended *removal;
-	struct err err;
-
-	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		is_held(run, i);
-	run->view.out = stderr;
-	run->view.terminal = false;
-	run->view.test = 0;
-	run->abandoned = attend_start(&removal, &params, &err) || attend(removal) != ATTEND_DONE;
-	if (!run->abandoned)
-		attend_free(removal);
-	name_leftovers(run);
-}
-
 static void tell(const char *text)
 {
 	fprintf(stderr, "pvcbench: %s\n", text);
@@ -375,7 +137,7 @@ static void tell(const char *text)
 /* The exit code with what became of it. */
 static int deliver(const struct run *run, int code)
 {
-	unsigned missed = deliver_result(&run->agenda.plan, &run->result, &stop_signal, tell);
+	unsigned missed = deliver_result(&run->agenda.plan, &run->result, &signals_stop, tell);
 
 	return missed && (!code || code == EXIT_THRESHOLD) ? ERR_TEST : code;
 }
@@ -432,12 +194,12 @@ static int run_tests(struct run *run)
 	int code, ledger_code;
 
 	tell_notes(run);
-	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&stop_signal); i++)
+	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&signals_stop); i++)
 		run_test(run, i);
-	run->result.interrupted = atomic_load(&stop_signal) != 0;
+	run->result.interrupted = atomic_load(&signals_stop) != 0;
 	if (!run->result.interrupted)
 		run_drift(run);
-	ledger_code = end_verifies(run);
+	ledger_code = run_end_verify(run);
 	if (verdict_too_short(&run->result, note))
 		result_note(&run->result, note);
 	print_summary(run);
@@ -445,157 +207,14 @@ static int run_tests(struct run *run)
 	code = code ? code : ledger_code;
 	if (outputs_write(&run->outputs, &run->result, tell))
 		code = code ? code : ERR_TEST;
-	clean_up(run);
+	run_clean_up(run, !is_in_trouble(run));
 	return deliver(run, code);
-}
-
-/* ---- the beginning ---- */
-
-static int read_agenda(struct agenda *agenda, const struct run_options *options, struct err *err)
-{
-	if (agenda_read(agenda, options->plan, options->overrides, options->n_overrides, err))
-		return -1;
-	return deliver_check(&agenda->plan, err);
-}
-
-/* The first look at the targets, and what it came to. */
-struct look {
-	struct run *run;
-	struct attended *self;
-	struct err err;
-	int ret;
-};
-
-static void on_look_step(void *arg, const char *what)
-{
-	struct look *look = arg;
-
-	attended_step(look->self, what, true);
-}
-
-static void on_sweep_step(void *arg, const char *what, bool of_volume)
-{
-	struct look *look = arg;
-
-	attended_step(look->self, what, of_volume);
-}
-
-static void look_at_targets(void *arg, struct attended *self)
-{
-	struct look *look = arg;
-
-	look->self = self;
-	look->ret = agenda_look(&look->run->agenda, on_look_step, look, &look->err);
-	if (!look->ret)
-		look->ret = begin_result(look->run, &look->err);
-	if (!look->ret && look->run->sweeps)
-		sweep(&look->run->agenda, &look->run->result, on_sweep_step, look, &stop_signal);
-}
-
-/* A thread that is left here keeps all that was read, so it is the end of the run. */
-static int give_up_look(struct run *run, struct attended *looking, enum attend_end end,
-                        struct err *err)
-{
-	char what[ATTEND_STEP_MAX];
-
-	run->abandoned = true;
-	name_leftovers(run);
-	attend_waits_for(looking, what);
-	return err_set(err, ERR_TARGET, "%s (%s)",
-	               end == ATTEND_STOPPED ? "interrupted while waiting for the volume"
-	                                     : "the volume does not answer within answer_time",
-	               what);
-}
-
-static int look(struct run *run, struct err *err)
-{
-	struct look *look = calloc(1, sizeof(*look));
-	struct attend_params params = {
-	        .work = look_at_targets,
-	        .arg = look,
-	        .view = &run->view,
-	        .stop = &stop_signal,
-	        .limit_ns = patience_ns(&run->agenda.plan),
-	};
-	struct attended *looking;
-	enum attend_end end;
-	int ret;
-
-	if (!look)
-		return err_set(err, ERR_TARGET, "out of memory");
-	look->run = run;
-	if (attend_start(&looking, &params, err)) {
-		free(look);
-		return -1;
-	}
-	end = attend(looking);
-	if (end != ATTEND_DONE)
-		return give_up_look(run, looking, end, err);
-	ret = look->ret;
-	if (ret)
-		*err = look->err;
-	attend_free(looking);
-	free(look);
-	return ret;
-}
-
-/* Threads that were left are told to come back; those that the kernel keeps are told of. */
-static bool leave_threads(struct run *run)
-{
-	struct timespec pause = {.tv_nsec = KICK_NS};
-	bool left = run->abandoned;
-	unsigned n;
-
-	for (unsigned i = 0; i < run->agenda.n_targets; i++) {
-		if (!is_held(run, i))
-			continue;
-		body_kick(run->held[i].body);
-		left = true;
-	}
-	if (left)
-		nanosleep(&pause, NULL);
-	n = host_threads_in_kernel();
-	if (n)
-		fprintf(stderr,
-		        "pvcbench: the kernel holds %u thread(s) of this process (state D), so it "
-		        "may end only when the volume answers\n",
-		        n);
-	return left;
-}
-
-static void run_destroy(struct run *run)
-{
-	if (leave_threads(run))
-		return; /* they may still use all this */
-	agenda_destroy(&run->agenda);
-	result_destroy(&run->result);
-	free(run->verify);
-	free(run);
-}
-
-static void show(struct run *run)
-{
-	run->view = (struct progress_view){
-	        .out = stdout,
-	        .terminal = isatty(STDOUT_FILENO),
-	        .quiet = run->options->quiet,
-	        .n_tests = run->agenda.plan.n_tests,
-	};
-}
-
-static int begin(struct run *run, struct err *err)
-{
-	watch_signals();
-	if (workers_make_threads_possible(err) || read_agenda(&run->agenda, run->options, err))
-		return -1;
-	show(run);
-	return look(run, err);
 }
 
 /* The class of an error is the exit code, unless a signal came first. */
 static int failed(const struct err *err)
 {
-	int signum = atomic_load(&stop_signal);
+	int signum = atomic_load(&signals_stop);
 
 	return signum ? 128 + signum : (int)err->class;
 }
@@ -611,17 +230,17 @@ int run_plan(const struct run_options *options)
 	run->options = options;
 	run->sweeps = true;
 	memcpy(run->outputs.path, options->output, sizeof(run->outputs.path));
-	if (begin(run, &err)) {
+	if (run_begin(run, &err)) {
 		print_error(&err);
 		code = failed(&err);
 	} else if (outputs_open(&run->outputs, &err)) {
 		print_error(&err);
 		code = failed(&err);
-		clean_up(run); /* the sweep may have made our directory */
+		run_clean_up(run, !is_in_trouble(run)); /* the sweep may have made our directory */
 	} else {
 		code = run_tests(run);
 	}
-	run_destroy(run);
+	run_free(run);
 	return code;
 }
 
@@ -634,7 +253,7 @@ int run_check(const struct run_options *options)
 	if (!run)
 		return ERR_TARGET;
 	run->options = options;
-	if (begin(run, &err)) {
+	if (run_begin(run, &err)) {
 		fprintf(stderr, "pvcbench: %s\n", err.text);
 		code = failed(&err);
 	} else {
@@ -642,6 +261,6 @@ int run_check(const struct run_options *options)
 		sweep_write(stdout, &run->agenda);
 		deliver_write(stdout, &run->agenda.plan);
 	}
-	run_destroy(run);
+	run_free(run);
 	return code;
 }

@@ -2,7 +2,7 @@
  * Errors are values. A function that can fail is `int f(..., struct err *err)`:
  * 0 on success, -1 on failure; err is untouched on success. The text is written
  * where the knowledge is and context is put in front on the way up. Nothing
- * below main.c and run.c prints an error or ends the program.
+ * below main.c and run*.c prints an error or ends the program.
  *
  * A text is lower case without a full stop: what failed, the subject in single
  * quotes, the cause, the remedy in brackets.

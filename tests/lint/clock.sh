@@ -5,9 +5,9 @@ source "$(dirname "$0")/lib.bash"
 
 # Who may read it, and what for.
 may_read_wall_clock='
-runner/io/claim.c  when the run was started
-runner/run.c       when the run was started
-runner/sweep.c     the age of what another run left
+runner/io/claim.c   when the run was started
+runner/run_begin.c  when the run was started
+runner/sweep.c      the age of what another run left
 '
 
 # Calls that read it, names of its clocks, and waits that count by it.

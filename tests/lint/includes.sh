@@ -23,7 +23,8 @@ root_files='
 plan   plan plan_check plan_deliver plan_override plan_scope plan_sink plan_value plan_yaml
 plan   yaml_tree expect class published
 result result verdict verdict_host verdict_part verdict_series
-run    run audit agenda attend body deliver doctor doctor_plan sweep dbench builtin outputs
+run    run run_begin run_end run_state signals audit agenda attend body deliver doctor doctor_plan
+run    sweep dbench builtin outputs
 main   main
 '
 
