@@ -122,7 +122,7 @@ kube() { # COMMAND [CLASS]
 	printf '#!/bin/sh\nexec "%s" -n "%s" "$@"\n' "$kubectl" "$ns" >"$BATS_FILE_TMPDIR/kubectl"
 	chmod +x "$BATS_FILE_TMPDIR/kubectl"
 	KUBECTL=$BATS_FILE_TMPDIR/kubectl BUILD=$BATS_FILE_TMPDIR \
-		timeout 200 "$tree/manifests/kube" "$@"
+		timeout "${SECONDS_AT_MOST:-200}" "$tree/manifests/kube" "$@"
 }
 
 pod_phase() { # JOB

@@ -205,7 +205,7 @@ claims() {
 	echo 'pod-2|Succeeded|' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
 	echo 'Succeeded, exit code 0' >"$CLUSTER/end-of-pod-2"
 	run -0 timeout 60 manifests/kube logs
-	[[ $output == *'==> pvcbench-sfs: Failed DeadlineExceeded Job was active longer'* ]]
+	[[ $output == *'==> pvcbench-sfs: the pod is gone, and its log with it; the Job: Failed DeadlineExceeded'* ]]
 	[[ $output == *'==> pvcbench-evs-ultra: Succeeded, exit code 0'* ]]
 }
 
@@ -240,6 +240,15 @@ claims() {
 	run -0 manifests/kube results
 	[[ $output == *'the summary'*'sfs: has not started'* ]]
 	[[ $(cat "$BUILD/results/evs-ultra.log") == 'the log' ]]
+}
+
+@test "results of a pod without a log goes on with the others" {
+	printf '%s\n' 'pod-1 evs-ultra Failed' 'pod-2 sfs Succeeded' >"$CLUSTER/pods"
+	touch "$CLUSTER/no-logs-pod-1"
+	echo 'Failed Evicted Usage of the volume' >"$CLUSTER/end-of-pod-1"
+	echo 'the summary' >"$CLUSTER/end-of-pod-2"
+	run -0 manifests/kube results
+	[[ $output == *'evs-ultra.log): Failed Evicted Usage'*'the summary'* ]]
 }
 
 @test "dist writes a file for each class" {
