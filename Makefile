@@ -124,7 +124,7 @@ manifests: ## render every overlay with kubectl and check what comes out
 	$(Q).ci/deps build test
 	$(Q)BUILD=$(BUILD) tests/run-all manifests
 
-up: ## start the root's benchmarks in the cluster of kubectl, or that of CLASS
+up: ## start the root's benchmarks in the cluster of kubectl, or that of CLASS; WITH components
 logs: ## follow them, and say what those wait for that have not started
 down: ## remove them and their volumes
 rerun: ## remove them and start anew, each on a new volume
