@@ -30,13 +30,14 @@ void verdict_expect(struct test_result *tr, const struct test *test);
  *
  * burst: a lasting step down from one level to VERDICT_BURST_DROP of it or less. Each level lasts
  * VERDICT_LEVEL_MIN intervals and one VERDICT_LEVEL_SHARE-th of the window, so a few slow seconds
- * are none. With a class whose base the upper level does not reach it is no burst: credit is
- * spent above the base only. The figure is upper / lower.
+ * are none, and both are apart by four times the scatter around them. With a class whose base the
+ * upper level does not reach it is no burst: credit is spent above the base only. The figure is
+ * upper / lower.
  */
 #define VERDICT_INTERVALS_MIN 8 /* fewer are not judged: 5 s, as in the plan quick */
 #define VERDICT_LEVEL_MIN     3
 #define VERDICT_LEVEL_SHARE   10
-#define VERDICT_BURST_DROP    0.70
+#define VERDICT_BURST_DROP    0.67
 
 /*
  * not-steady: the criterion is the steady state of SNIA's Solid State Storage Performance Test
@@ -52,9 +53,10 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 
 /*
  * noisy: without a tenth of the intervals (at least one) at either end, the others still lie
- * further apart than this share of their median. The figure is that share.
+ * further apart than this share of their median: as seconds do that scatter by more than a quarter.
+ * The figure is that share.
  */
-#define VERDICT_NOISE 0.50
+#define VERDICT_NOISE 0.70
 
 /*
  * queue-depth: a step at twice the depth right after the test (limits_probe) completed at least

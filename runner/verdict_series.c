@@ -25,6 +25,8 @@
 #define STEP_SIGMAS  5.0
 #define TREND_SIGMAS 5.0
 #define RANGE_SIGMAS 6.0 /* of five rounds, whose range is 2.3 on the average */
+/* Of the scatter of the intervals around their levels. */
+#define STEP_SCATTERS 4.0
 /* The range of a tenth to nine tenths is 2.6 roots where chance alone makes it. */
 #define NOISE_ROOTS 4.0
 #define PROBE_ROOTS 4.0
@@ -198,13 +200,14 @@ static bool is_step(const struct course *course, const struct step *step)
 	unsigned n_before = step->at, n_after = course->n - step->at;
 	double middle = (step->upper + step->lower) / 2;
 	double chance = sqrt(step->upper / n_before + step->lower / n_after);
+	double left = squares(before, n_before) + squares(after, n_after);
 
 	return step->lower > 0 && step->lower <= VERDICT_BURST_DROP * step->upper &&
 	       step->upper - step->lower > STEP_SIGMAS * chance &&
+	       step->upper - step->lower > STEP_SCATTERS * sqrt(left / course->n) &&
 	       strays(before, n_before, middle, true) <= n_before / STRAYS_ONE_IN &&
 	       strays(after, n_after, middle, false) <= n_after / STRAYS_ONE_IN &&
-	       squares(before, n_before) + squares(after, n_after) <=
-	               STEP_BEATS_LINE * squares_of_line(course->x, course->n);
+	       left <= STEP_BEATS_LINE * squares_of_line(course->x, course->n);
 }
 
 static struct step find_step(const struct test_result *tr, struct course *course)
@@ -414,7 +417,8 @@ static void judge_noise(struct test_result *tr, const struct course *course)
 	low = by_size[off];
 	high = by_size[n - 1 - off];
 	middle = median(course->x, n);
-	if (high - low <= VERDICT_NOISE * middle || high - low <= NOISE_ROOTS * sqrt(middle))
+	if (high - low <= VERDICT_NOISE * middle ||
+	    high - low <= NOISE_ROOTS * sqrt(fmax(middle, 1)))
 		return;
 	verdict_add(tr, "noisy", (high - low) / middle,
 	            "its seconds lie between %s and %s, without a tenth at either end: the mean "

@@ -93,7 +93,7 @@ static void test_a_burst_that_ends(void **unused)
 	assert_codes_of_class(&tr, &none, "burst");
 	assert_non_null(strstr(tr.verdicts[0].text, "375MiB/s for 20s of the window, then 37.5"));
 	test_result_destroy(&tr);
-	assert_codes(FALLS(60, 3000, 2000, 20, 0.2), "burst");
+	assert_codes(FALLS(60, 3000, 1900, 20, 0.1), "burst");
 	assert_codes(FALLS(60, 3000, 300, 54, 0.2), "burst");
 	assert_codes(FALLS(60, 3000, 300, 6, 0.2), "burst");
 	assert_codes(FALLS(8, 3000, 300, 4, 0.1), "burst");
@@ -188,7 +188,7 @@ static void test_noisy(void **unused)
 	assert_true(tr.verdicts[0].figure > 0.7 && tr.verdicts[0].figure < 1.1);
 	test_result_destroy(&tr);
 	assert_codes(WAVERS(60, 1000, 0.2, 3, 0.3), "noisy");
-	assert_codes(WAVERS(60, 1000, 0.25, 0, 0), "");
+	assert_codes(WAVERS(60, 1000, 0.4, 0, 0), "");
 	assert_codes(WAVERS(60, 1000, 0.1, 30, 0.1), ""); /* two slow seconds */
 	assert_codes(WAVERS(10, 1000, 0.1, 10, 0.1), ""); /* the first one */
 	assert_codes(WAVERS(5, 1000, 0.6, 0, 0), "");
@@ -279,7 +279,7 @@ static void test_queue_depth(void **unused)
 	/* no more than a machine's moods */
 	assert_probed(FALLS(60, 1000, 1000, 1, 0), 2 * 1000, "");
 	assert_probed(FALLS(60, 1000, 1000, 1, 0), 2 * 1350, "");
-	assert_probed(WAVERS(60, 1000, 0.45, 0, 0), 2 * 1450, "noisy");
+	assert_probed(WAVERS(60, 1000, 0.5, 0, 0), 2 * 1450, "noisy");
 	assert_probed(FALLS(60, 2, 2, 1, 0), 2 * 3, "");
 	/* a burst that has ended is not what it is held against */
 	assert_probed(FALLS(60, 3000, 300, 50, 0), 2 * 560, "burst queue-depth");
