@@ -23,7 +23,6 @@
 #include "load/ledger.h"
 #include "load/seal.h"
 
-#define FILES_MAX   256u
 #define CHUNK_BYTES MIB
 #define NAMED_MAX   10u /* blocks named of each sort */
 #define TELL_NS     (5 * NSEC_PER_SEC)
@@ -51,7 +50,7 @@ struct audit {
 	uint64_t limit;
 	uint32_t unit;
 	bool ended, contradicts;
-	struct file files[FILES_MAX];
+	struct file files[LEDGER_FILES_MAX];
 	int parent, directory; /* of the run; -1: a device */
 	uint64_t checked, must, missing, may, lost, newer, torn, crossed;
 	uint64_t read_bytes, all_bytes, told_ns;
@@ -65,7 +64,7 @@ static void start_anew(struct audit *a, const struct ledger_record *record, uint
 	a->start = number;
 	a->unit = record->bytes;
 	a->contradicts |= a->unit < SEAL_PIECE;
-	for (unsigned i = 0; i < FILES_MAX; i++)
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		a->files[i].n = a->files[i].synced = 0;
 }
 
@@ -76,7 +75,7 @@ static bool is_write(const struct ledger_record *record)
 
 static bool is_sound(const struct audit *a, const struct ledger_record *record)
 {
-	if (record->file >= FILES_MAX)
+	if (record->file >= LEDGER_FILES_MAX)
 		return false;
 	return !is_write(record) || (a->unit >= SEAL_PIECE && record->offset < PLACE_MAX &&
 	                             record->offset % a->unit == 0 && record->bytes % a->unit == 0);
@@ -85,7 +84,7 @@ static bool is_sound(const struct audit *a, const struct ledger_record *record)
 static void scan(void *arg, const struct ledger_record *record, uint64_t number)
 {
 	struct audit *a = arg;
-	struct file *file = &a->files[record->file % FILES_MAX];
+	struct file *file = &a->files[record->file % LEDGER_FILES_MAX];
 
 	if (record->kind == LEDGER_START)
 		start_anew(a, record, number);
@@ -141,7 +140,7 @@ static int read_ledger(struct audit *a, struct err *err)
 		return -1;
 	if (a->contradicts)
 		return err_set(err, ERR_PLAN, "the ledger '%s' contradicts itself", path);
-	for (unsigned i = 0; i < FILES_MAX; i++) {
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++) {
 		struct file *file = &a->files[i];
 
 		if (file->n)
@@ -349,9 +348,9 @@ static int check_files(struct audit *a, struct err *err)
 	if (!data)
 		return err_set(err, ERR_TARGET, "out of memory");
 	a->told_ns = clock_now_ns();
-	for (unsigned i = 0; i < FILES_MAX; i++)
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		a->all_bytes += a->files[i].n * a->unit;
-	for (unsigned i = 0; i < FILES_MAX; i++)
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		if (a->files[i].n &&
 		    (open_file(a, i, err) || check_file(a, i, data, per_chunk, err)))
 			return -1;
@@ -434,7 +433,7 @@ static int conclude(struct audit *a, struct err *err)
 
 static void audit_destroy(struct audit *a)
 {
-	for (unsigned i = 0; i < FILES_MAX; i++) {
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++) {
 		free(a->files[i].blocks);
 		cleanup_fd(&a->files[i].fd);
 	}
@@ -447,7 +446,7 @@ int audit_run(const struct audit_options *options, FILE *out, struct err *err)
 	struct audit a = {.options = options, .out = out, .parent = -1, .directory = -1};
 	int ret = -1;
 
-	for (unsigned i = 0; i < FILES_MAX; i++)
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		a.files[i].fd = -1;
 	if (read_ledger(&a, err))
 		goto end;

@@ -72,7 +72,7 @@ static struct body *body_new(const struct body_params *params)
 	        .progress = on_progress,
 	        .step = on_step,
 	        .settle = on_settle,
-	        .progress_arg = body,
+	        .arg = body,
 	};
 	test_result_init(&body->tr, params->test);
 	return body;

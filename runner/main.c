@@ -142,8 +142,7 @@ static int command_check(const struct command *command, int argc, char **argv)
 	return options.help ? print_help(command) : run_check(&options.run);
 }
 
-/* For commands whose only option is --help: the operand, at most one. -1: a usage error, 1: help.
- */
+/* For commands whose only option is --help: the operand, if any. -1: a usage error, 1: help. */
 static int one_operand(const struct command *command, int argc, char **argv, const char **operand)
 {
 	static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {0}};

@@ -7,8 +7,10 @@
 
 #include "verdict.h"
 
-/* Add a verdict, its figure in base units (NAN: none) and one sentence; those beyond
- * RESULT_VERDICTS_MAX are dropped. */
+/*
+ * Add a verdict, its figure in base units (NAN: none) and one sentence; those beyond
+ * RESULT_VERDICTS_MAX are dropped.
+ */
 void verdict_add(struct test_result *tr, const char *code, double figure, const char *fmt, ...)
         PRINTF_LIKE(4, 5);
 

@@ -11,8 +11,10 @@
 enum direct_wish { DIRECT_AUTO, DIRECT_TRUE, DIRECT_FALSE };
 
 struct file_wish {
-	/* In our directory; or the path of an existing file (from the target, if relative); NULL
-	   for a device. */
+	/*
+	 * In our directory; of an existing file its path, from the target if relative; NULL: the
+	 * target, a device.
+	 */
 	const char *name;
 	bool existing; /* name is the user's file: never created, truncated or removed */
 	bool writable; /* open for writing too */

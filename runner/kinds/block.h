@@ -1,6 +1,7 @@
 /*
  * kind: block, between its own files: block.c runs a test, block_check.c says
- * beforehand whether it can, block_layout.c writes the files that it reads.
+ * beforehand whether it can, block_layout.c writes the files that it reads, block_verify.c
+ * checks their data, block_probe.c loads the volume once more after it.
  */
 #ifndef PVCBENCH_BLOCK_H
 #define PVCBENCH_BLOCK_H
@@ -21,7 +22,7 @@ struct block {
 	struct verify *verify; /* the run's, of this target; NULL: the test has none */
 	uint64_t seed;
 	uint64_t sync_every; /* writes of a thread, by the plan or for the memory; 0: never */
-	bool unanswered; /* requests did not come back: closing the files would wait for them */
+	bool unanswered;     /* requests did not come back: closing the files would wait for them */
 	unsigned n_files;
 	struct file files[PLAN_JOBS_MAX];
 };

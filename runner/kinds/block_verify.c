@@ -17,6 +17,8 @@
 #define MEMORY_SHARE      4     /* of the memory, one part for what is known of the blocks */
 #define READ_BACK_MOST_NS (600 * NSEC_PER_SEC)
 
+_Static_assert(PLAN_JOBS_MAX <= LEDGER_FILES_MAX, "each job may have a file of its own");
+
 /* ---- beforehand ---- */
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)

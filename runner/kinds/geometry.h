@@ -14,11 +14,11 @@
 struct geometry {
 	uint64_t size_asked, size; /* bytes of a job's region */
 	uint64_t size_class;       /* what the class left of size_asked; 0: it took nothing */
-	uint64_t offset,
-	        increment;   /* region of job j: offset + j * increment (in its own file: offset) */
-	uint64_t edge;       /* no work before this, nor so close to a device's end */
-	unsigned files;      /* 1, or one per job */
-	uint64_t file_bytes; /* each file's length */
+	uint64_t offset;           /* of the region of job 0, and of each in a file of its own */
+	uint64_t increment;        /* region of job j in a shared file: offset + j * increment */
+	uint64_t edge;             /* no work before this, nor so close to a device's end */
+	unsigned files;            /* 1, or one per job */
+	uint64_t file_bytes;       /* each file's length */
 	uint64_t iodepth;
 	char size_note[GEOMETRY_NOTE_MAX];  /* how the size was shrunk; "" when it was not */
 	char depth_note[GEOMETRY_NOTE_MAX]; /* how the depth was lowered; "" when it was not */
@@ -32,8 +32,7 @@ struct geometry {
 int geometry_fit(struct geometry *geometry, const struct test *test, const struct target *target,
                  const struct host *host, struct err *err);
 
-/* The same for a user's file of this size: it is as large as it is, and a larger size means all of
- * it. */
+/* The same for a user's file of this size, which stays as it is: a larger size means all of it. */
 int geometry_fit_existing(struct geometry *geometry, const struct test *test, uint64_t file_bytes,
                           const struct host *host, struct err *err);
 

@@ -24,11 +24,9 @@ struct kind_env {
 	uint64_t answer_ns;     /* a volume silent for longer does not answer; 0: no limit */
 	/* May be called from any thread; several times a second while the test runs. */
 	void (*progress)(void *arg, const struct progress *progress);
-	/* See kind_asks and kind_works. */
-	void (*step)(void *arg, const char *what, bool of_volume);
-	/* See kind_settle. */
-	void (*settle)(void *arg, int ret);
-	void *progress_arg; /* of these three */
+	void (*step)(void *arg, const char *what, bool of_volume); /* kind_asks, kind_works */
+	void (*settle)(void *arg, int ret);                        /* kind_settle */
+	void *arg;                                                 /* of these three */
 };
 
 /*
@@ -38,13 +36,13 @@ struct kind_env {
  */
 static inline void kind_asks(struct kind_env *env, const char *what)
 {
-	env->step(env->progress_arg, what, true);
+	env->step(env->arg, what, true);
 }
 
 /* The same of our own work, which may take its time: "making 4GiB of data". */
 static inline void kind_works(struct kind_env *env, const char *what)
 {
-	env->step(env->progress_arg, what, false);
+	env->step(env->arg, what, false);
 }
 
 /*
@@ -53,7 +51,7 @@ static inline void kind_works(struct kind_env *env, const char *what)
  */
 static inline void kind_settle(struct kind_env *env, int ret)
 {
-	env->settle(env->progress_arg, ret);
+	env->settle(env->arg, ret);
 }
 
 /* What a test would do. */
@@ -69,8 +67,7 @@ struct preview {
 struct kind {
 	const char *name;
 
-	/* Whether the test could run, before any test does. Touches nothing. preview may be NULL.
-	 */
+	/* Whether it could run, before any test does. Touches nothing. preview may be NULL. */
 	int (*check)(const struct test *test, const struct target *target, const struct host *host,
 	             struct preview *preview, struct err *err);
 

@@ -62,7 +62,7 @@ static void tell(struct kind_env *env, const struct watch *watch, const struct l
 	        .stalled_ns = now->idle_ns,
 	};
 
-	env->progress(env->progress_arg, &progress);
+	env->progress(env->arg, &progress);
 }
 
 static int unanswered(const struct stats *stats, struct err *err)

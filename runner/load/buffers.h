@@ -23,8 +23,8 @@ struct buffers {
 	uint32_t block_bytes;
 	bool zero;
 	enum fill_share share; /* of a written buffer that is made anew */
-	unsigned char **fresh,
-	        **stale; /* to write from: with data of their own, with data already written */
+	unsigned char **fresh; /* to write from, their data never written */
+	unsigned char **stale; /* the same, their data written already */
 	unsigned n_fresh, n_stale;
 	struct random random;
 };

@@ -13,8 +13,9 @@
 
 #include "base/err.h"
 
-#define LEDGER_PATH_MAX 1024
-#define LEDGER_NAME_MAX 80
+#define LEDGER_PATH_MAX  1024
+#define LEDGER_NAME_MAX  80
+#define LEDGER_FILES_MAX 256u /* files have the numbers below it */
 
 /* Where what it tells of lies. */
 struct ledger_head {
@@ -36,8 +37,10 @@ enum ledger_kind {
 struct ledger_record {
 	uint64_t sequence;
 	uint64_t offset;
-	/* Of a write: the oldest sequence that may lie there now, lower than its own where
-	   writes crossed. Of a sync: a record's number, from 0. */
+	/*
+	 * Of a write: the oldest sequence that may lie there now, lower than its own where
+	 * writes crossed. Of a sync: a record's number, from 0.
+	 */
 	uint64_t before;
 	uint32_t bytes;
 	uint16_t file, kind;

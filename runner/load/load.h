@@ -35,11 +35,10 @@ struct load_params {
 	unsigned depth;   /* requests outstanding per job, by that many threads where they block */
 	uint32_t align;   /* a continued request starts at a multiple of this */
 	uint64_t ramp_ns; /* before the window */
-	uint64_t runtime_ns;    /* the window; with requests: a limit; 0: none */
-	uint64_t requests;      /* per job, in place of time; 0: time counts */
-	uint64_t period_num_ns; /* open loop: request n of a job is due at n * num / den; 0: closed
-	                           loop */
-	uint64_t period_den;
+	uint64_t runtime_ns; /* the window; with requests: a limit; 0: none */
+	uint64_t requests;   /* per job, in place of time; 0: time counts */
+	/* Open loop: request n of a job is due at n * num / den. num 0: closed loop. */
+	uint64_t period_num_ns, period_den;
 	uint64_t thinktime_ns; /* closed loop: rest after every request, nothing in flight */
 	uint64_t sync_every;   /* writes of a thread between syncs; 0: never */
 	enum io_op sync_op;    /* IO_FSYNC or IO_FDATASYNC */
@@ -55,23 +54,23 @@ struct load_progress {
 	uint64_t ios, bytes, latency_sum_ns; /* reads and writes since the start */
 	uint64_t elapsed_ns;                 /* since the start */
 	uint64_t idle_ns;                    /* since the last completion (or the start) */
-	uint64_t end_ns; /* when the window ends, of the monotonic clock; UINT64_MAX: not known yet
-	                  */
+	uint64_t end_ns; /* of the window, by the monotonic clock; UINT64_MAX: not known yet */
 	bool ended;      /* only what is in flight is still waited for */
 };
 
 struct load_outcome {
 	struct stats *stats; /* sum over all workers; the caller frees it */
-	uint64_t window_ns; /* what rates refer to; shorter than asked when stopped, 0 when it never
-	                       began */
-	bool held; /* threads did not come back: the kernel may still use the files they were given
-	            */
+	/* What rates refer to; shorter than asked when stopped, 0 when it never began. */
+	uint64_t window_ns;
+	bool held; /* threads did not come back: the kernel may still use their files */
 };
 
 struct load;
 
-/* Set up every thread and release them together. params and what it points to must outlive the
- * load. */
+/*
+ * Set up every thread and release them together. params and what it points to must outlive
+ * the load; *load is freed by load_finish.
+ */
 int load_start(struct load **load, const struct load_params *params, struct err *err);
 
 void load_progress(struct load *load, struct load_progress *progress);

@@ -26,8 +26,8 @@ struct pattern {
 	uint64_t blocks;
 	unsigned half_bits; /* of the permutation's domain */
 	double zipf_h_low, zipf_h_high, zipf_shift;
-	_Alignas(
-	        64) _Atomic uint64_t cursor[2]; /* of reads, of writes; random ones use the first */
+	/* Of reads, of writes; random ones use the first. */
+	_Alignas(64) _Atomic uint64_t cursor[2];
 };
 
 struct pattern_place {

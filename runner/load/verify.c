@@ -22,7 +22,6 @@
 
 #include "load/seal.h"
 
-#define FILES_MAX 256u
 /* Sequences that a ledger promises in one go, long before the ones before are used up. */
 #define LIMIT_STEP (1ull << 20)
 
@@ -48,7 +47,7 @@ struct verify {
 	struct ledger *ledger;
 	pthread_mutex_t lock; /* of all below */
 	uint64_t sequence, limit, begin;
-	struct file files[FILES_MAX];
+	struct file files[LEDGER_FILES_MAX];
 	struct verify_counts counts;
 	char first[SEAL_TEXT_MAX]; /* mismatch */
 };
@@ -85,7 +84,7 @@ static int record(struct verify *v, const struct ledger_record *record, struct e
 static int start_anew(struct verify *v, struct err *err)
 {
 	v->knows = false;
-	for (unsigned i = 0; i < FILES_MAX; i++)
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		clear(&v->files[i], 0);
 	return record(v, &(struct ledger_record){.kind = LEDGER_START, .bytes = v->unit}, err);
 }
@@ -108,7 +107,7 @@ int verify_prepare(struct verify **verify, const char *run_id, uint32_t unit, st
 		v->run = seal_run(run_id);
 		pthread_mutex_init(&v->lock, NULL);
 	}
-	for (unsigned i = 0; i < FILES_MAX; i++)
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		drop_blocks(&v->files[i]);
 	v->unit = unit;
 	return start_anew(v, err);
@@ -120,7 +119,7 @@ int verify_cover(struct verify *v, unsigned file, uint64_t bytes, struct err *er
 	uint64_t n = (bytes + v->unit - 1) / v->unit, size = n * sizeof(struct block);
 	void *blocks;
 
-	assert(file < FILES_MAX);
+	assert(file < LEDGER_FILES_MAX);
 	v->knows = true;
 	if (n <= f->n)
 		return 0;
@@ -454,7 +453,7 @@ int verify_free(struct verify *v, struct err *err)
 		ledger_append(v->ledger, &(struct ledger_record){.kind = LEDGER_END});
 		ret = ledger_close(v->ledger, err);
 	}
-	for (unsigned i = 0; i < FILES_MAX; i++)
+	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		drop_blocks(&v->files[i]);
 	pthread_mutex_destroy(&v->lock);
 	free(v);

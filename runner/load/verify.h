@@ -86,12 +86,13 @@ uint64_t verify_written_end(struct verify *verify, unsigned file);
 /* Whether the ledger can no longer be kept. */
 bool verify_is_broken(struct verify *verify);
 
-/* The counts since verify_begin; -1 where a block did not hold what it should (the first one), or
- * the ledger could not be kept. */
+/*
+ * The counts since verify_begin. -1 where a block did not hold what it should (err names the
+ * first), or the ledger could not be kept.
+ */
 int verify_end(struct verify *verify, struct verify_counts *counts, struct err *err);
 
-/* Requests did not come back: what they may still come to stays, and no test is verified any more.
- */
+/* Requests did not come back: what they may still use stays, and nothing is verified any more. */
 void verify_hold(struct verify *verify);
 
 /* Close the ledger and free. NULL is legal. */

@@ -190,8 +190,10 @@ static enum err_class class_of(int errnum)
 	return ERR_TEST;
 }
 
-/* The first error is the load's; all are counted. errnum is the request's, or the engine's when r
- * is NULL. */
+/*
+ * The first error is the load's; all are counted. errnum is the request's, or the engine's
+ * when r is NULL.
+ */
 static void fail(struct worker *w, int errnum, const struct request *r, uint64_t now)
 {
 	static const char *const what[] = {"read", "write", "fsync", "fdatasync"};
@@ -363,8 +365,7 @@ static void submit(struct worker *w, struct worker_state *s)
 	int taken;
 
 	stamp(w, s, now);
-	/* A blocking engine is inside submit for the whole request: what is in flight is told
-	 * before. */
+	/* A blocking engine is inside submit for the whole request, so that is told before. */
 	s->n_in_flight += s->n_batch;
 	taken = w->params->engine->submit(s->engine, s->batch, s->n_batch);
 	if (taken < 0) {
@@ -508,8 +509,8 @@ static uint64_t next_send_ns(const struct worker *w, const struct worker_state *
 		return s->n_in_flight ? UINT64_MAX : s->not_before_ns;
 	if (s->has_ticket)
 		return s->due_ns;
-	return 0; /* data lacked; or the engine refused a part of the batch, and a completion helps
-	           */
+	/* Data lacked; or the engine refused a part of the batch, and a completion helps. */
+	return 0;
 }
 
 static void rest(uint64_t now, uint64_t until)

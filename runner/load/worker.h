@@ -13,7 +13,9 @@ struct worker_clock {
 	_Atomic uint64_t give_up_ns; /* what is still in flight then is left */
 };
 
-/* End at end_ns and wait drain_ns longer for what is in flight, where this is earlier than known.
+/*
+ * End at end_ns and wait drain_ns longer for what is in flight, where this is earlier than
+ * known.
  */
 void worker_clock_end(struct worker_clock *clock, uint64_t end_ns, uint64_t drain_ns);
 
@@ -61,6 +63,7 @@ unsigned worker_unfinished(const struct worker *worker, uint64_t now_ns, uint64_
 /* When request n of a job is due, from its start; open loop only. */
 uint64_t worker_due_ns(const struct load_params *params, uint64_t n);
 
+/* Free all of it; of one that is prepared or not, and not of one that is held. */
 void worker_release(struct worker *worker);
 
 #endif
