@@ -29,9 +29,9 @@ SOURCES := \
 	agenda.c attend.c audit.c \
 	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
 	body.c builtin.c class.c dbench.c deliver.c doctor.c doctor_plan.c expect.c \
-	io/aio.c io/claim.c io/counters.c io/device.c io/engine.c io/file.c io/heartbeat.c io/host.c \
-	io/http.c \
-	io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c io/target.c io/uring.c \
+	io/aio.c io/claim.c io/counters.c io/device.c io/engine.c io/file.c io/heartbeat.c \
+	io/host.c io/http.c io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c \
+	io/target.c io/uring.c \
 	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_probe.c \
 	kinds/block_verify.c \
 	kinds/evidence.c kinds/geometry.c kinds/kind.c kinds/watch.c \
