@@ -169,8 +169,7 @@ laid_out() { # BYTES: written so far
 		>"$T/out" 2>"$T/err" </dev/null 3>&- &
 	pid=$!
 	undo "kill -KILL $pid 2>/dev/null"
-	await 10 pgrep -P "$pid" >/dev/null
-	sleep 1.5
+	await 10 test -s "$T/out"
 	kill -TERM "$(pgrep -P "$pid")"
 	ends 10
 	exits 143
@@ -196,8 +195,8 @@ laid_out() { # BYTES: written so far
 	undo "fsfreeze -u '$mnt' 2>/dev/null || true"
 	sleep 0.5
 	kill -TERM "$pid"
-	await 4 grep -q 'unfinished' "$T/out"
-	await 2 jq -e '.tests[0].status == "interrupted"' "$T/result.json" >/dev/null
+	await 8 grep -q 'unfinished' "$T/out"
+	await 8 jq -e '.tests[0].status == "interrupted"' "$T/result.json" >/dev/null
 	fsfreeze -u "$mnt"
 	ends 25
 	exits 143
