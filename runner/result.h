@@ -100,15 +100,17 @@ struct test_result {
 	uint64_t runtime_ns;              /* the window that rates refer to */
 	uint64_t randseed;                /* of offsets and data; 0: not drawn yet */
 	uint64_t layout_bytes, layout_ns; /* shown, never counted */
-	int verify;                       /* enum plan_verify */
-	uint64_t verify_block_bytes;      /* of the blocks counted here */
+	uint64_t data_age_ns; /* of what this run laid out, when the test began; 0: not known */
+	bool fits_memory;     /* buffered, and memory may hold all that it touches */
+	int verify;           /* enum plan_verify */
+	uint64_t verify_block_bytes; /* of the blocks counted here */
 	uint64_t verify_checked, verify_mismatches;
 	uint64_t verify_crossed;    /* not judged: writes, or a read and a write, met there */
 	char ledger[PLAN_PATH_MAX]; /* "": none */
 	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
 	unsigned n_concessions;
 
-	struct stats *stats;    /* owned; NULL when the test never started */
+	struct stats *stats; /* owned; NULL when the test never started */
 	struct usage usage;
 	struct gap longest_gap; /* stats_longest_gap of these; all zero: not known */
 	struct limits_probe limits_probe;
@@ -126,13 +128,16 @@ struct conditions {
 	char mount_source[RESULT_TEXT_MAX];
 	char device[RESULT_TEXT_MAX];
 	char scheduler[RESULT_TEXT_MAX];
+	char write_cache[32]; /* "write back" or "write through", as the device says */
 	uint64_t block_bytes;
 	uint64_t capacity_bytes, free_bytes;
 	char kernel[RESULT_TEXT_MAX];
 	char machine[RESULT_TEXT_MAX];
 	char node[RESULT_TEXT_MAX];
 	double cpus;
+	bool cpu_quota; /* cpus comes from a quota */
 	uint64_t memory_bytes;
+	uint64_t host_memory_bytes;  /* of the machine, where memory_bytes is a limit; else 0 */
 	char class[RESULT_TEXT_MAX]; /* of class.yaml; "": none */
 	char class_note[CLASS_NOTE_MAX];
 	struct published class_limits;

@@ -32,6 +32,7 @@ static void describe(const struct run *run, const struct target *target, struct 
 	COPY(c->mount_source, mount.source);
 	COPY(c->device, mount.device);
 	COPY(c->scheduler, mount.scheduler);
+	COPY(c->write_cache, mount.write_cache);
 	c->block_bytes = mount.block_bytes;
 	c->capacity_bytes = target->capacity_bytes;
 	c->free_bytes = target->free_bytes;
@@ -40,6 +41,9 @@ static void describe(const struct run *run, const struct target *target, struct 
 	COPY(c->node, run->agenda.host.node);
 	c->cpus = run->agenda.host.cpus;
 	c->memory_bytes = run->agenda.host.memory_bytes;
+	c->cpu_quota = run->agenda.host.cpu_quota;
+	if (run->agenda.host.memory_limited)
+		c->host_memory_bytes = run->agenda.host.host_memory_bytes;
 	agenda_describe_class(&run->agenda, c);
 }
 

@@ -175,6 +175,8 @@ static void read_device(struct mount *mount, unsigned major, unsigned minor)
 	snprintf(mount->device, sizeof(mount->device), "%s", strrchr(link, '/') + 1);
 	mount_read_queue(major, minor, "scheduler", mount->scheduler, sizeof(mount->scheduler));
 	choose_scheduler(mount->scheduler);
+	mount_read_queue(major, minor, "write_cache", mount->write_cache,
+	                 sizeof(mount->write_cache));
 }
 
 /* In a pod the kubelet mounts a file of its own directory at /etc/hosts. */

@@ -19,6 +19,7 @@ struct mount {
 	char options[MOUNT_OPTIONS_MAX]; /* mount and superblock options, joined by commas */
 	char device[MOUNT_TEXT_MAX];     /* kernel name: sda, dm-0, loop0 */
 	char scheduler[MOUNT_TEXT_MAX];  /* of its queue: none, mq-deadline, bfq */
+	char write_cache[32];            /* of it, as it says: "write back", "write through" */
 	uint64_t block_bytes;            /* the file system's block (statfs f_bsize) */
 	unsigned major, minor;           /* of the device, as in mountinfo */
 	bool on_kubelet_disk; /* shares its device with the file that lies at /etc/hosts in a pod */

@@ -37,6 +37,7 @@ struct target {
 	char device_content[DEVICE_FOUND_MAX]; /* see device_look; "": both its ends are zero */
 	/* Of our file N: bytes from its start that this run wrote and synced. */
 	uint64_t laid_out_bytes[TARGET_FILES_MAX];
+	uint64_t laid_out_ns; /* when the last of that was written, of the monotonic clock */
 	/* What all files came to when a layout's time was over; 0: that has not happened. */
 	uint64_t layout_most_bytes;
 	uint64_t attempt;            /* of our Job, for the claim; 0 is 1 */

@@ -221,6 +221,17 @@ static void describe(const struct block *b)
 	snprintf(tr->direct_reason, sizeof(tr->direct_reason), "%s", b->files[0].direct_reason);
 }
 
+/* What a cache may hold of the data, here and elsewhere: how old they are, how many. */
+static void note_memory(const struct block *b)
+{
+	const struct target *target = b->env->target;
+	struct test_result *tr = b->tr;
+
+	if (block_own_file(b->test) && target->laid_out_bytes[0])
+		tr->data_age_ns = clock_now_ns() - target->laid_out_ns;
+	tr->fits_memory = !tr->direct && tr->size * b->n_files < b->env->host->memory_bytes;
+}
+
 static int measure(struct block *b, struct err *err)
 {
 	struct load_job jobs[PLAN_JOBS_MAX];
@@ -233,6 +244,7 @@ static int measure(struct block *b, struct err *err)
 	block_load(b, jobs, &params);
 	describe(b);
 
+	note_memory(b);
 	kind_asks(b->env, "stat");
 	evidence_open(&evidence, b->files[0].fd);
 

@@ -85,6 +85,8 @@ static int write_range(struct block *b, unsigned i, uint64_t from, uint64_t byte
 
 	*written = outcome.stats ? outcome.stats->op[STATS_WRITE].bytes : 0;
 	b->tr->layout_bytes += *written;
+	if (*written)
+		b->env->target->laid_out_ns = clock_now_ns();
 	b->tr->layout_ns += clock_now_ns() - start_ns;
 	b->unanswered = outcome.stats && outcome.stats->unfinished;
 	stats_free(outcome.stats);

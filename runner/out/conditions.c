@@ -26,6 +26,8 @@ static void remark_size(const struct test_result *tr, unsigned index, char *out,
 	if (tr->size_class)
 		text_append(out, size, " (class.yaml leaves %s)",
 		            units_format_size(tr->size_class, asked));
+	if (tr->fits_memory)
+		text_append(out, size, " (buffered, and memory may hold all of it)");
 }
 
 static void remark_engine(const struct test_result *tr, unsigned index, char *out, size_t size)
@@ -265,8 +267,9 @@ static void write_target(FILE *out, const struct conditions *c)
 	        size_or_unknown(c->free_bytes, free_text));
 	fprintf(out, "  mount options  %s\n", or_unknown(c->mount_options));
 	if (c->device[0])
-		fprintf(out, "  device         %s, scheduler %s\n", c->device,
-		        or_unknown(c->scheduler));
+		fprintf(out, "  device         %s, scheduler %s%s%s\n", c->device,
+		        or_unknown(c->scheduler), c->write_cache[0] ? ", write cache " : "",
+		        c->write_cache);
 	else
 		fputs("  device         none that the kernel shows\n", out);
 	write_class(out, c);
@@ -286,10 +289,14 @@ void conditions_write(FILE *out, const struct result *result)
 	fprintf(out, "  node           %s, kernel %s, %s\n", or_unknown(c->node),
 	        or_unknown(c->kernel), or_unknown(c->machine));
 	if (c->cpus > 0)
-		fprintf(out, "  limits         %.4g CPU, ", c->cpus);
+		fprintf(out, "  limits         %.4g CPU%s, ", c->cpus,
+		        c->cpu_quota ? " by a quota" : "");
 	else
 		fputs("  limits         CPU unknown, ", out);
 	fprintf(out, "memory %s", size_or_unknown(c->memory_bytes, memory));
+	if (c->host_memory_bytes)
+		fprintf(out, " by a limit (the machine has %s)",
+		        units_format_size(c->host_memory_bytes, memory));
 	if (result->peak_rss_bytes)
 		fprintf(out, ", of which pvcbench took %s at most",
 		        units_format_size(result->peak_rss_bytes, memory));

@@ -39,6 +39,16 @@ static bool was_cut(const void *object)
 	return tr->size_class;
 }
 
+static bool has_data_age(const void *object)
+{
+	return ((const struct test_result *)object)->data_age_ns;
+}
+
+static bool fits_memory(const void *object)
+{
+	return ((const struct test_result *)object)->fits_memory;
+}
+
 static bool is_mixed(const void *object)
 {
 	const struct test_result *tr = object;
@@ -315,6 +325,8 @@ static const struct member test_members[] = {
         {"first_write", BOOL_AT(struct test_result, first_write)},
         {"layout_bytes", UINT_AT(struct test_result, layout_bytes)},
         {"layout_ns", UINT_AT(struct test_result, layout_ns)},
+        {"data_age_ns", KNOWN_AT(struct test_result, data_age_ns), .present = has_data_age},
+        {"fits_memory", BOOL_AT(struct test_result, fits_memory), .present = fits_memory},
         {"verify", CHOICE_AT(struct test_result, verify, verify_words), .present = is_verified},
         {"verify_block_bytes", KNOWN_AT(struct test_result, verify_block_bytes),
          .present = is_verified},
@@ -395,6 +407,21 @@ static const struct member limit_members[] = {
         {0},
 };
 
+static bool has_write_cache(const void *object)
+{
+	return ((const struct conditions *)object)->write_cache[0];
+}
+
+static bool has_cpu_quota(const void *object)
+{
+	return ((const struct conditions *)object)->cpu_quota;
+}
+
+static bool has_memory_limit(const void *object)
+{
+	return ((const struct conditions *)object)->host_memory_bytes;
+}
+
 static const struct member condition_members[] = {
         {"target", TEXT_AT(struct conditions, target)},
         {"fs", TEXT_AT(struct conditions, fs)},
@@ -402,6 +429,7 @@ static const struct member condition_members[] = {
         {"mount_source", TEXT_AT(struct conditions, mount_source)},
         {"device", TEXT_AT(struct conditions, device)},
         {"scheduler", TEXT_AT(struct conditions, scheduler)},
+        {"write_cache", TEXT_AT(struct conditions, write_cache), .present = has_write_cache},
         {"block_bytes", KNOWN_AT(struct conditions, block_bytes)},
         {"capacity_bytes", KNOWN_AT(struct conditions, capacity_bytes)},
         {"free_bytes", KNOWN_AT(struct conditions, free_bytes)},
@@ -409,7 +437,10 @@ static const struct member condition_members[] = {
         {"machine", TEXT_AT(struct conditions, machine)},
         {"node", TEXT_AT(struct conditions, node)},
         {"cpus", DOUBLE_AT(struct conditions, cpus)},
+        {"cpu_quota", BOOL_AT(struct conditions, cpu_quota), .present = has_cpu_quota},
         {"memory_bytes", KNOWN_AT(struct conditions, memory_bytes)},
+        {"host_memory_bytes", KNOWN_AT(struct conditions, host_memory_bytes),
+         .present = has_memory_limit},
         {"class", TEXT_AT(struct conditions, class)},
         {"class_note", TEXT_AT(struct conditions, class_note), .present = has_class_note},
         {"class_limits", OBJECT_AT(struct conditions, class_limits, limit_members),

@@ -72,7 +72,10 @@ static struct result make_result(unsigned n_tests)
 	                       .kernel = "5.10.0",
 	                       .node = "node-1",
 	                       .cpus = 0.2,
+	                       .cpu_quota = true,
 	                       .memory_bytes = GIB,
+	                       .host_memory_bytes = 2 * GIB,
+	                       .write_cache = "write back",
 	                       .class = "a-class",
 	                       .class_note = "a note",
 	                       .class_limits = {.capacity_bytes = 100 * GIB,
@@ -140,6 +143,10 @@ static void fill_test(struct test_result *tr)
 	test_result_concede(tr, "size shrunk from 10GiB to 700MiB");
 	test_result_concede(tr, "another");
 	tr->longest_gap = (struct gap){8 * S, 1ull << 60, 0};
+	tr->data_age_ns = 7 * S;
+	tr->fits_memory = true;
+	tr->usage =
+	        (struct usage){1, 2, true, 3, 4, 5, 6, 7, 8, 9, 1e15, 11, 12, 13, 0, 15, 16, 17};
 	tr->n_expect = 2;
 	tr->expect[0] =
 	        (struct expectation){"read.iops >= 20000", EXPECT_FAIL, 350.01666, BOUND_AT_LEAST};
@@ -217,6 +224,9 @@ static void test_round_trip(void **unused)
 		}
 		assert_memory_equal(a->stats, b->stats, sizeof(*stats));
 		assert_memory_equal(&a->longest_gap, &b->longest_gap, sizeof(struct gap));
+		assert_memory_equal(&a->usage, &b->usage, sizeof(struct usage));
+		assert_int_equal(a->data_age_ns, b->data_age_ns);
+		assert_int_equal(a->fits_memory, b->fits_memory);
 		assert_int_equal(b->expect[0].bound, BOUND_AT_LEAST);
 		assert_string_equal(a->error, b->error);
 		assert_int_equal(a->exit_class, b->exit_class);
@@ -226,6 +236,9 @@ static void test_round_trip(void **unused)
 		assert_int_equal(a->direct, b->direct);
 	}
 	assert_null(again.tests[1].stats);
+	assert_true(again.tests[1].usage.span_ns == 0 && again.conditions.cpu_quota);
+	assert_int_equal(again.conditions.host_memory_bytes, result.conditions.host_memory_bytes);
+	assert_string_equal(again.conditions.write_cache, result.conditions.write_cache);
 	assert_string_equal(again.targets[1].target, "/b");
 	assert_int_equal(again.interrupted, true);
 	free(first.bytes);
