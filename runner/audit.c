@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "io/claim.h"
 #include "io/rundir.h"
 #include "load/ledger.h"
 #include "load/seal.h"
@@ -407,10 +408,25 @@ static void write_report(const struct audit *a)
 		     u(a->crossed));
 }
 
+/* Its process is seen on the same machine; what was killed elsewhere is the user's to know. */
+static bool still_runs(const struct audit *a)
+{
+	struct claim claim, own;
+	uint64_t beat_ns;
+
+	claim_describe(&own, "");
+	return claim_read(a->directory, &claim, &beat_ns) &&
+	       claim_life(&claim, &own) == CLAIM_ALIVE;
+}
+
 static int remove_directory(const struct audit *a, struct err *err)
 {
 	const struct rundir dir = {target_of(a), a->head.run_dir, a->parent, a->directory};
 
+	if (still_runs(a))
+		return err_set(err, ERR_REFUSED,
+		               "'%s/%s' stays: its run goes on (end it, or wait for its end)",
+		               target_of(a), a->head.run_dir);
 	if (rundir_remove(&dir, false, err))
 		return -1;
 	line(a, "removed", "%s/%s", target_of(a), a->head.run_dir);

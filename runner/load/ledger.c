@@ -302,6 +302,8 @@ int ledger_create(struct ledger **out, const char *path, const struct ledger_hea
 	*out = l;
 	return 0;
 failed:
+	if (l->fd >= 0) /* we made it, and it tells nothing */
+		unlink(path);
 	ledger_free(l);
 	return err_sys(err, ERR_TARGET, errnum, "cannot make the ledger '%s'", path);
 }
@@ -351,10 +353,21 @@ static bool read_frame(FILE *file, struct ledger_record *records, uint32_t *n, u
 	return true;
 }
 
+/* Not waiting: a pipe of that name may hold whoever opens it. */
+static FILE *open_to_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
+}
+
 int ledger_read(const char *path, struct ledger_head *head, ledger_reader *reader, void *arg,
                 struct err *err)
 {
-	CLEANUP(file) FILE *file = fopen(path, "re");
+	CLEANUP(file) FILE *file = open_to_read(path);
 	CLEANUP(mem) struct ledger_record *records = NULL;
 	uint64_t number = 0;
 	uint32_t n;

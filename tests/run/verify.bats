@@ -267,6 +267,56 @@ ledger_run() { # [TEST]
 	empty "$mnt"
 }
 
+@test "a ledger: --remove leaves the files of a run that goes on" {
+	loop_fs ext4 200M
+	plan <<-END
+		version: 1
+		size: 4MiB
+		ramp_time: 0
+		runtime: 60s
+		verify: crc32c
+		ledger: $T/ledger
+		tests:
+		  - {name: t, rw: randwrite, fdatasync: 16}
+	END
+	start run "$T/plan.yaml" --target "$mnt"
+	await 20 ledger_has 60000
+	pvcbench verify "$T/ledger" --remove
+	exits 4
+	says 'stays: its run goes on'
+	[ -s "$(echo "$mnt"/pvcbench-*/data.0)" ]
+	kill -KILL "$pid"
+	wait "$pid" || true
+	pvcbench verify "$T/ledger" --remove
+	exits 0
+	empty "$mnt"
+}
+
+@test "a ledger that cannot be begun leaves no file; a pipe is none, and not waited for" {
+	loop_fs ext4 200M
+	mkdir "$T/full"
+	mount -t tmpfs -o size=64k tmpfs "$T/full"
+	undo umount "$T/full"
+	dd if=/dev/zero of="$T/full/all" bs=4k status=none 2>/dev/null || true
+	plan <<-END
+		version: 1
+		size: 256KiB
+		loops: 1
+		verify: crc32c
+		ledger: $T/full/ledger
+		tests:
+		  - {name: t, rw: randwrite}
+	END
+	pvcbench run "$T/plan.yaml" --target "$mnt"
+	exits 3
+	says "cannot make the ledger '$T/full/ledger': No space left"
+	[ ! -e "$T/full/ledger" ]
+	empty "$mnt"
+	mkfifo "$T/pipe"
+	run timeout 20 "$pvcbench" verify "$T/pipe"
+	[ "$status" = 2 ]
+}
+
 ledger_has() { # BYTES
 	[ "$(stat -c %s "$T/ledger" 2>/dev/null || echo 0)" -gt "$1" ]
 }
