@@ -73,8 +73,8 @@ have_places() { # NUMBER
 	await 10 waits_for_its_turn
 	await 60 have_places 3
 	places
-	first_end=$(k get pods -o json | jq -r '[.items[].status.containerStatuses[]?.state.terminated
-		| select(.).finishedAt | fromdate] | min')
+	first_end=$(k get pods -o json | jq -r '[.items[].status.containerStatuses[]?
+		| .state.terminated | select(.).finishedAt | fromdate] | min')
 	third=$(places | tail -n 1)
 	within "$(date -d "${third% *}" +%s)" "$first_end" $((first_end + 30))
 	not grep -q "$paper" <<<"$third"

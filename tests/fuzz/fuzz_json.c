@@ -4,8 +4,8 @@
  */
 /* links: base/err.c base/units.c builtin.c expect.c measure/hist.c measure/stats.c
  * out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c
- * out/remark.c out/table.c out/text.c plan.c published.c result.c
- * verdict.c verdict_host.c verdict_series.c
+ * out/remark.c out/table.c out/text.c plan.c published.c result.c verdict.c verdict_host.c
+ * verdict_series.c
  */
 #include <assert.h>
 #include <string.h>

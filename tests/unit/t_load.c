@@ -1,5 +1,6 @@
-/* links: base/crc32c.c base/err.c base/workers.c load/buffers.c load/fill.c load/ledger.c load/load.c
- * load/pattern.c load/seal.c load/verify.c load/worker.c measure/hist.c measure/stats.c */
+/* links: base/crc32c.c base/err.c base/workers.c load/buffers.c load/fill.c load/ledger.c
+ * load/load.c load/pattern.c load/seal.c load/verify.c load/worker.c measure/hist.c
+ * measure/stats.c */
 /*
  * The worker loop against an engine of our own, which completes, shortens,
  * refuses or forgets requests as told.
