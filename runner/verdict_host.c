@@ -32,13 +32,17 @@ static double share_of_span(const struct test_result *tr, double time_ns)
 
 /* ---- CPU ---- */
 
-/* Throttled time adds up CPUs; in a period that was not throttled at all none passed. */
+/*
+ * Throttled time adds up CPUs, so it is held against what bounds it: in a period that was not
+ * throttled none passed, and a thread that was on a CPU was not held back.
+ */
 static double throttled_share(const struct test_result *tr)
 {
 	const struct usage *u = &tr->usage;
 	double of_periods = u->periods > 0 ? u->throttled_periods / u->periods : 0;
 
-	return fmin(share_of_span(tr, u->throttled_ns), of_periods);
+	return fmin(fmin(share_of_span(tr, u->throttled_ns), of_periods),
+	            1 - share_of_span(tr, u->thread_cpu_ns));
 }
 
 static bool is_throttled(const struct test_result *tr)

@@ -19,6 +19,9 @@
 #define STATX_ATTR_DAX 0x00200000
 #endif
 
+/* Workers that were released begin within so much time, mostly. */
+#define BEGINNING_NS NSEC_PER_MSEC
+
 static bool is_dax(int fd)
 {
 	struct statx stx;
@@ -57,7 +60,7 @@ uint64_t evidence_gather(struct evidence *e, const struct load_params *params,
 	bool by_time = params->runtime_ns && !params->requests;
 
 	if (by_time && end == UINT64_MAX)
-		return UINT64_MAX; /* no worker has begun */
+		return BEGINNING_NS; /* no worker has begun */
 	if (e->stage == EVIDENCE_OPEN) {
 		e->window_ns = by_time ? end - params->runtime_ns : now;
 		if (now < e->window_ns)

@@ -97,7 +97,10 @@ static void test_cpu_quota(void **unused)
 	assert_non_null(strstr(v->text, "80 % of the time"));
 	assert_non_null(strstr(v->text, "more-cpu"));
 	tr.usage.throttled_ns = 1.9 * SPAN; /* of two CPUs: never more than the periods say */
+	tr.usage.thread_cpu_ns = NAN;
 	assert_near(judged(&tr, "cpu-quota")->figure, 598 / 600.0);
+	tr.usage.thread_cpu_ns = 0.2 * SPAN; /* nor while a thread ran */
+	assert_near(judged(&tr, "cpu-quota")->figure, 0.8);
 	tr.usage.thread_wait_ns = 0;
 	tr.usage.throttled_ns = 0.019 * SPAN; /* a pause now and then */
 	judged(&tr, "");
