@@ -267,10 +267,7 @@ static bool has_data_to_keep(const struct agenda *agenda)
 
 static bool is_repeatable(const struct test *test)
 {
-	bool by_amount = test->loops || test->io_size;
-	bool paced = test->rate || test->rate_iops || test->thinktime_ns;
-
-	return !by_amount && !paced && test->limits_probe != PROBE_FALSE &&
+	return !plan_by_amount(test) && !plan_paces(test) && test->limits_probe != PROBE_FALSE &&
 	       strcmp(test->ioengine, "null") != 0;
 }
 

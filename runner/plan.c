@@ -474,11 +474,9 @@ bool plan_random(const struct test *test)
 /* What does not keep a depth by itself cannot be limited by it. */
 static bool keeps_depth(const struct test *test)
 {
-	bool by_amount = test->loops || test->io_size;
-	bool paced = test->rate || test->rate_iops || test->thinktime_ns;
 	bool syncs = plan_writes(test) && (test->fsync || test->fdatasync || test->end_fsync);
 
-	return !by_amount && !paced && !syncs;
+	return !plan_by_amount(test) && !plan_paces(test) && !syncs;
 }
 
 uint64_t plan_limits_probe_ns(const struct test *test)

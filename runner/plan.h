@@ -130,6 +130,18 @@ bool plan_reads(const struct test *test);  /* read, randread, rw, randrw */
 bool plan_writes(const struct test *test); /* write, randwrite, rw, randrw */
 bool plan_random(const struct test *test);
 
+/* Whether an amount ends it, not time. */
+static inline bool plan_by_amount(const struct test *test)
+{
+	return test->loops || test->io_size;
+}
+
+/* Whether it holds back by itself, so that its rate is not the volume's. */
+static inline bool plan_paces(const struct test *test)
+{
+	return test->rate || test->rate_iops || test->thinktime_ns;
+}
+
 /*
  * How long the probe of limits after this test takes at most; 0: it has none. Half of it and more
  * is at twice the depth, the rest at depth 1.

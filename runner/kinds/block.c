@@ -191,7 +191,7 @@ static void fill_params(const struct block *b, const struct load_job *jobs,
 	        .seed = b->seed,
 	        .verify = b->verify,
 	};
-	if (!block_by_amount(test)) {
+	if (!plan_by_amount(test)) {
 		params->ramp_ns = test->ramp_time_ns;
 		params->runtime_ns = test->runtime_ns;
 	}

@@ -33,9 +33,6 @@ bool block_own_file(const struct test *test);
 /* Whether that file is written before the test. */
 bool block_lays_out(const struct test *test);
 
-/* Whether an amount ends it, not time. */
-bool block_by_amount(const struct test *test);
-
 /* The path of the user's file: absolute, or in the target. */
 void block_existing_path(const struct test *test, const struct target *target, char *out,
                          size_t size);

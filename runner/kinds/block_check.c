@@ -19,11 +19,6 @@ bool block_lays_out(const struct test *test)
 	return block_own_file(test) && test->layout == LAYOUT_FULL;
 }
 
-bool block_by_amount(const struct test *test)
-{
-	return test->loops || test->io_size;
-}
-
 /* The user's file: absolute, or in the target. */
 void block_existing_path(const struct test *test, const struct target *target, char *out,
                          size_t size)
@@ -146,7 +141,7 @@ static void concede_in_preview(struct preview *preview, const char *note)
 static void fill_preview(struct preview *preview, const struct test *test, const struct geometry *g)
 {
 	*preview = (struct preview){.size_asked = g->size_asked, .size = g->size};
-	if (!block_by_amount(test))
+	if (!plan_by_amount(test))
 		preview->duration_ns =
 		        test->ramp_time_ns + test->runtime_ns + plan_limits_probe_ns(test);
 	else if (plan_writes(test))

@@ -94,7 +94,7 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	char line[LINE_MAX_BYTES], bs[UNITS_TEXT_MAX];
 
 	snprintf(view->name, sizeof(view->name), "%s", test->name);
-	view->by_amount = test->loops || test->io_size;
+	view->by_amount = plan_by_amount(test);
 	view->probe_ns = plan_limits_probe_ns(test);
 	view->time_left_ns =
 	        view->by_amount ? 0 : test->ramp_time_ns + test->runtime_ns + view->probe_ns;
