@@ -3,6 +3,8 @@
  *
  *	cpu-quota, cpu, memory, page-cache
  *	            counters of the machine at both ends of the window (verdict_host.c)
+ *	suspended   our own thread that only sleeps overslept by far: what was measured meanwhile
+ *	            is not the volume's, and neither stalls nor a lost depth are
  *	errors      requests failed; rates count only those that succeeded
  *	not-steady  fewer requests than iodepth waited on the average of the window, and
  *	            one in flight at its end took longer than any that is counted
@@ -21,7 +23,7 @@
  * was found, not that nothing limited the test.
  *
  * A threshold is judged only by a figure that may be relied on. What was cut
- * short or measured under a concession is not-judged, with one exception: a
+ * short, or measured under a concession or a suspension, is not-judged, with one exception: a
  * count or a pause that only grows has failed for good once it is too large.
  */
 #include "verdict_part.h"
@@ -45,6 +47,11 @@ struct figure {
 };
 
 static const struct figure unknown;
+
+static bool was_suspended(const struct test_result *tr)
+{
+	return tr->stats && tr->stats->suspended_max_ns >= VERDICT_SUSPENDED_NS;
+}
 
 static struct figure exactly(double value)
 {
@@ -92,7 +99,8 @@ static struct figure latency_figure(const struct hist *latency, const struct exp
 static struct figure op_figure(const struct test_result *tr, const struct test *test,
                                enum stats_op op, const struct expect *expect)
 {
-	if (tr->status != STATUS_OK || !test_result_measured(tr, op) || conceded(tr, test))
+	if (tr->status != STATUS_OK || !test_result_measured(tr, op) || conceded(tr, test) ||
+	    was_suspended(tr))
 		return unknown;
 	if (expect->metric == METRIC_IOPS)
 		return exactly(test_result_iops(tr, op));
@@ -122,7 +130,7 @@ static struct figure stall_figure(const struct test_result *tr)
 	        .high = (double)gap->at_most_ns,
 	};
 
-	if (!gap->at_most_ns)
+	if (!gap->at_most_ns || was_suspended(tr))
 		return unknown;
 
 	if (tr->status != STATUS_OK)
@@ -220,6 +228,19 @@ void verdict_add(struct test_result *tr, const char *code, double figure, const 
 	va_start(args, fmt);
 	vsnprintf(verdict->text, sizeof(verdict->text), fmt, args);
 	va_end(args);
+}
+
+static void judge_suspended(struct test_result *tr)
+{
+	char time[UNITS_TEXT_MAX];
+
+	if (!was_suspended(tr))
+		return;
+	verdict_add(
+	        tr, "suspended", (double)tr->stats->suspended_max_ns,
+	        "pvcbench itself did not run for %s: it, its pod or its machine was stopped, or "
+	        "had no CPU; the figures are not the volume's alone (repeat it)",
+	        units_format_time(tr->stats->suspended_max_ns, time));
 }
 
 static void judge_errors(struct test_result *tr)
@@ -533,10 +554,13 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 	tr->n_verdicts = 0;
 	if (!tr->stats)
 		return;
+	judge_suspended(tr);
 	judge_errors(tr);
 	verdict_judge_quota(tr);
-	judge_depth(tr);
-	judge_stalls(tr);
+	if (!was_suspended(tr)) {
+		judge_depth(tr);
+		judge_stalls(tr);
+	}
 	verdict_judge_burst(tr, conditions);
 	judge_published(tr, &conditions->class_limits);
 	verdict_judge_page_cache(tr, conditions);

@@ -100,6 +100,14 @@ void verdict_expect(struct test_result *tr, const struct test *test);
  */
 #define VERDICT_FROM_VOLUME 0.90
 
+/*
+ * suspended: the thread that watches a load, which only sleeps, slept so much longer than it asked
+ * for. SIGSTOP, a frozen control group and a machine that is paused or moved do that. Then neither
+ * stalls nor a lost depth are told of the volume, and no threshold on them is judged. The
+ * figure is the time in ns.
+ */
+#define VERDICT_SUSPENDED_NS (500 * NSEC_PER_MSEC)
+
 /* Fill tr->verdicts from the evidence in tr and the conditions of its target. */
 void verdict_judge(struct test_result *tr, const struct conditions *conditions);
 

@@ -432,7 +432,8 @@ void verdict_judge_steadiness(struct test_result *tr, const struct conditions *c
 {
 	struct course course;
 
-	if (has(tr, "stalls") || has(tr, "not-steady") || find_burst(tr, conditions, &course).at)
+	if (has(tr, "suspended") || has(tr, "stalls") || has(tr, "not-steady") ||
+	    find_burst(tr, conditions, &course).at)
 		return;
 	course_read(&course, tr);
 	if (course.n >= VERDICT_INTERVALS_MIN && !judge_steady(tr, course))

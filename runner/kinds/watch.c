@@ -19,6 +19,7 @@ struct watch {
 	uint64_t silent_ns;    /* without a completion, look by look */
 	uint64_t limit_ns;     /* of that; 0: none */
 	bool syncs_cached;     /* and longer while a sync may be under way */
+	uint64_t suspended_ns; /* the longest oversleeping since the ramp */
 };
 
 static void enter(struct watch *watch, int phase, const struct load_progress *now)
@@ -135,6 +136,26 @@ static uint64_t gather(struct evidence *evidence, const struct load_params *para
 	return min_u64(evidence_gather(evidence, params, &now), POLL_NS);
 }
 
+/*
+ * The load's end is awaited for timeout_ns. It sleeps and needs next to no CPU, whatever the
+ * volume does: where that takes far longer, no thread of this process was let run.
+ */
+static bool await(struct watch *watch, const struct load_params *params, struct load *load,
+                  uint64_t timeout_ns)
+{
+	uint64_t begin_ns = clock_now_ns();
+	bool is_over = load_wait(load, timeout_ns);
+	uint64_t took_ns = clock_now_ns() - begin_ns;
+	uint64_t more_ns = took_ns > timeout_ns ? took_ns - timeout_ns : 0;
+	struct load_progress now;
+
+	load_progress(load, &now);
+	if (now.elapsed_ns > params->ramp_ns) /* what of it was in the ramp is not counted */
+		watch->suspended_ns = max_u64(watch->suspended_ns,
+		                              min_u64(more_ns, now.elapsed_ns - params->ramp_ns));
+	return is_over;
+}
+
 static void end_evidence(struct evidence *evidence, struct load *load)
 {
 	struct load_progress now;
@@ -163,13 +184,14 @@ int watch_measured(struct kind_env *env, const struct load_params *params, int p
 	struct load_progress now;
 	struct load *load;
 	bool is_silent = false;
+	int ret;
 
 	*outcome = (struct load_outcome){0};
 	tell_start(env, params);
 	if (load_start(&load, params, err))
 		return -1;
 	watch.last_ns = clock_now_ns();
-	while (!load_wait(load, gather(evidence, params, load))) {
+	while (!await(&watch, params, load, gather(evidence, params, load))) {
 		load_progress(load, &now);
 		is_silent |= falls_silent(&watch, &now);
 		if (is_silent || atomic_load(env->stop) ||
@@ -180,8 +202,11 @@ int watch_measured(struct kind_env *env, const struct load_params *params, int p
 	}
 	end_evidence(evidence, load);
 	kind_asks(env, "the last requests");
-	if (load_finish(load, outcome, err))
-		return -1;
+	ret = load_finish(load, outcome, err);
+	if (outcome->stats)
+		outcome->stats->suspended_max_ns = watch.suspended_ns;
+	if (ret)
+		return ret;
 	if (is_silent)
 		return silent(&watch, err);
 	if (!outcome->stats->unfinished || atomic_load(env->stop))

@@ -207,6 +207,7 @@ void stats_merge(struct stats *dst, const struct stats *src)
 	dst->late_count += src->late_count;
 	dst->late_sum_ns += src->late_sum_ns;
 	dst->late_max_ns = max_u64(dst->late_max_ns, src->late_max_ns);
+	dst->suspended_max_ns = max_u64(dst->suspended_max_ns, src->suspended_max_ns);
 }
 
 uint64_t series_slots(const struct series *series, uint64_t window_ns)

@@ -82,6 +82,9 @@ struct stats {
 	uint64_t late_count;
 	uint64_t late_sum_ns;
 	uint64_t late_max_ns;
+
+	/* The longest stretch, from the window's start on, in which this process did not run. */
+	uint64_t suspended_max_ns;
 };
 
 /* Zeroed heap (pages are touched only where used); NULL when out of memory. */

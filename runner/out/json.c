@@ -127,6 +127,7 @@ static const struct member counter_members[] = {
         {"late", UINT_AT(struct stats, late_count)},
         {"late_sum_ns", UINT_AT(struct stats, late_sum_ns)},
         {"late_max_ns", UINT_AT(struct stats, late_max_ns)},
+        {"suspended_max_ns", UINT_AT(struct stats, suspended_max_ns)},
         {0},
 };
 

@@ -95,9 +95,9 @@ sized() { # BYTES: our file is
 	same "$(cat "$T/dir/$run_dir/data.0")" theirs
 }
 
-@test "a run that was suspended says that nothing happened meanwhile" {
+@test "a run that was suspended says so, and blames no volume" {
 	directory >/dev/null
-	simple "$T/dir" "runtime: 4s"
+	simple "$T/dir" 'runtime: 4s, expect: ["read.iops >= 1", "errors == 0"]'
 	start run "$T/plan.yaml" --out "$T/result.json"
 	await 10 sized 8388608
 	sleep 0.7
@@ -105,8 +105,10 @@ sized() { # BYTES: our file is
 	sleep 2.2
 	kill -CONT "$pid"
 	ends 20
-	exits 0
-	holds '[.tests[0].verdicts[].code] | index("stalls")'
+	exits 99
+	holds '[.tests[0].verdicts[].code] | index("suspended") and (index("stalls") | not)'
+	holds '.tests[0].counters.suspended_max_ns > 1.5e9'
+	holds '[.tests[0].expect[].result] == ["not-judged", "pass"]'
 	holds '.tests[0].read.lat_ns.max > 2e9'
 	within "$(get '.tests[0].runtime_ns')" 3.9e9 4.2e9
 }

@@ -150,6 +150,7 @@ static void test_merge_counters(void **unused)
 	a->unsent = 2, b->unsent = 2, a->unsent_age_ns = 9, b->unsent_age_ns = 1;
 	a->late_count = 1, b->late_count = 1, a->late_sum_ns = 10, b->late_sum_ns = 20;
 	a->late_max_ns = 10, b->late_max_ns = 20;
+	a->suspended_max_ns = 3, b->suspended_max_ns = 2;
 	stats_merge(a, b);
 	assert_int_equal(a->short_transfers, 3);
 	assert_int_equal(a->retries, 7);
@@ -162,6 +163,7 @@ static void test_merge_counters(void **unused)
 	assert_int_equal(a->late_count, 2);
 	assert_int_equal(a->late_sum_ns, 30);
 	assert_int_equal(a->late_max_ns, 20);
+	assert_int_equal(a->suspended_max_ns, 3);
 }
 
 static void test_errors(void **unused)

@@ -243,6 +243,28 @@ static void test_slow_is_not_stalled(void **unused)
 	test_result_destroy(&tr);
 }
 
+/* A stall and a lost depth of a process that was stopped are not the volume's. */
+static void test_suspended_explains_stalls(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	steady(&tr, &test);
+	tr.runtime_ns = 100 * S;
+	tr.stats->drained_max_ns = 50 * S;
+	tr.stats->suspended_max_ns = VERDICT_SUSPENDED_NS - 1;
+	assert_codes(&tr, "not-steady stalls");
+	assert_judged(&tr, &test, "stall <= 5s", EXPECT_FAIL, 40e9);
+	tr.stats->suspended_max_ns = 40 * S;
+	assert_codes(&tr, "suspended");
+	assert_true(tr.verdicts[0].figure == 40e9);
+	assert_judged(&tr, &test, "stall <= 5s", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "errors == 0", EXPECT_PASS, 0);
+	test_result_destroy(&tr);
+}
+
 /* 16 asked: sum of latencies / 60 s is what was outstanding. */
 static void test_depth_that_was_not_kept(void **unused)
 {
@@ -537,6 +559,7 @@ int main(void)
 	        cmocka_unit_test(test_stalls_have_bounds),
 	        cmocka_unit_test(test_verdicts),
 	        cmocka_unit_test(test_slow_is_not_stalled),
+	        cmocka_unit_test(test_suspended_explains_stalls),
 	        cmocka_unit_test(test_depth_that_was_not_kept),
 	        cmocka_unit_test(test_buffered_writes),
 	        cmocka_unit_test(test_at_a_published_limit),
