@@ -59,9 +59,11 @@ demanded() { # FILE SYSTEM
 	holds 'all(.tests[]; .status == "ok")'
 }
 
-@test "a quota of CPU is among the conditions" {
+@test "a quota of CPU is among the conditions, and what it cost is the verdict" {
 	look_at cpu
 	exits 0
 	holds '.conditions.cpus == 0.2'
 	says '^  limits         0.2 CPU'
+	holds '.tests[0].verdicts[] | select(.code == "cpu-quota") | .figure > 0.02 and .figure <= 1'
+	holds '.tests[0].usage | .throttled_periods > 0'
 }
