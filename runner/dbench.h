@@ -8,7 +8,6 @@
 #include "plan_yaml.h"
 
 #define DBENCH_OVERRIDES_MAX 5
-#define DBENCH_VALUE_MAX     (PLAN_PATH_MAX + 2)
 
 struct dbench {
 	bool asked;                                           /* one of the variables is set */
