@@ -15,7 +15,8 @@ struct outputs {
 
 /*
  * Open all that have a path. To be called before the first test: a path that cannot be written
- * is no news for the end of a run. The error's class is ERR_PLAN.
+ * is no news for the end of a run. A block device, and a file that holds anything but a result of
+ * the same form, is ERR_REFUSED and stays; other errors are ERR_PLAN.
  */
 int outputs_open(struct outputs *outputs, struct err *err);
 

@@ -113,6 +113,37 @@ sized() { # BYTES: our file is
 	within "$(get '.tests[0].runtime_ns')" 3.9e9 4.2e9
 }
 
+@test "a result is written over results only, and over no device" {
+	directory >/dev/null
+	simple "$T/dir" "runtime: 50ms"
+	cp "$T/plan.yaml" "$T/before"
+	pvcbench run "$T/plan.yaml" --out "$T/plan.yaml"
+	exits 4
+	says "'$T/plan.yaml' is there already and holds no such result"
+	cmp "$T/plan.yaml" "$T/before"
+	: >"$T/result"
+	for _ in 1 2; do
+		pvcbench run "$T/plan.yaml" --out "$T/result" --metrics "$T/metrics"
+		exits 0
+	done
+	pvcbench run "$T/plan.yaml" --out "$T/metrics"
+	exits 4
+	pvcbench run "$T/plan.yaml" --out "$T/both" --metrics "$T/both"
+	exits 2
+	says 'named for two results'
+	pvcbench run "$T/plan.yaml" --out /dev/null --metrics /dev/null
+	exits 0
+	need losetup
+	truncate -s 1M "$T/disk"
+	device=$(losetup -f --show "$T/disk")
+	undo losetup -d "$device"
+	pvcbench run "$T/plan.yaml" --out "$device"
+	exits 4
+	says 'is a block device, and no place for the result'
+	cmp -n 1048576 "$T/disk" /dev/zero
+	empty "$T/dir"
+}
+
 @test "more than memory allows is lowered or refused in words" {
 	need prlimit
 	directory >/dev/null
