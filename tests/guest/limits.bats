@@ -64,6 +64,6 @@ demanded() { # FILE SYSTEM
 	exits 0
 	holds '.conditions.cpus == 0.2'
 	says '^  limits         0.2 CPU'
-	holds '.tests[0].verdicts[] | select(.code == "cpu-quota") | .figure > 0.02 and .figure <= 1'
+	holds '.tests[0].verdicts[] | select(.code == "cpu-quota").figure | . > 0.02 and . <= 1'
 	holds '.tests[0].usage | .throttled_periods > 0'
 }
