@@ -48,9 +48,15 @@ struct figure {
 
 static const struct figure unknown;
 
+/* By two witnesses: then nothing came back either, within the window or around its end. */
 static bool was_suspended(const struct test_result *tr)
 {
-	return tr->stats && tr->stats->suspended_max_ns >= VERDICT_SUSPENDED_NS;
+	uint64_t silent_ns;
+
+	if (!tr->stats || tr->stats->suspended_max_ns < VERDICT_SUSPENDED_NS)
+		return false;
+	silent_ns = max_u64(tr->longest_gap.at_most_ns, tr->stats->drained_max_ns);
+	return silent_ns >= tr->stats->suspended_max_ns / 2;
 }
 
 static struct figure exactly(double value)

@@ -102,9 +102,9 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 
 /*
  * suspended: the thread that watches a load, which only sleeps, slept so much longer than it asked
- * for. SIGSTOP, a frozen control group and a machine that is paused or moved do that. Then neither
- * stalls nor a lost depth are told of the volume, and no threshold on them is judged. The
- * figure is the time in ns.
+ * for, and for half of that at least no request came back. SIGSTOP, a frozen control group and a
+ * machine that is paused or moved do that. Then neither stalls nor a lost depth are told of the
+ * volume, and no threshold on them is judged. The figure is the time in ns.
  */
 #define VERDICT_SUSPENDED_NS (500 * NSEC_PER_MSEC)
 

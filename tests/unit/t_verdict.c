@@ -251,6 +251,9 @@ static void test_suspended_explains_stalls(void **unused)
 
 	(void)unused;
 	steady(&tr, &test);
+	tr.stats->suspended_max_ns = 10 * S; /* of a thread that was woken late, no more */
+	assert_codes(&tr, "engine");
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_PASS, 100);
 	tr.runtime_ns = 100 * S;
 	tr.stats->drained_max_ns = 50 * S;
 	tr.stats->suspended_max_ns = VERDICT_SUSPENDED_NS - 1;
