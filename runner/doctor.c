@@ -81,6 +81,10 @@ static void check_memory(struct doctor *d)
 	bool enough = d->host.memory_bytes >= MEMORY_ENOUGH;
 	char text[UNITS_TEXT_MAX];
 
+	if (!d->host.memory_bytes) {
+		say(d, DOCTOR_OK, "memory", NULL, "unknown: /proc and /sys do not tell");
+		return;
+	}
 	say(d, enough ? DOCTOR_OK : DOCTOR_LIMITED, "memory",
 	    enough ? NULL : "raise limits.memory: deep queues of large blocks need it", "%s%s",
 	    units_format_size(d->host.memory_bytes, text),

@@ -40,16 +40,6 @@ static const struct row {
 
 /* ---- this process ---- */
 
-/* Graphic ASCII only, so that a value is one line whatever the environment holds. */
-static void copy_text(char out[CLAIM_TEXT_MAX], const char *text)
-{
-	size_t n = 0;
-
-	for (; text && text[n] && n < CLAIM_TEXT_MAX - 1; n++)
-		out[n] = text[n] > ' ' && text[n] < 0x7f ? text[n] : '_';
-	out[n] = '\0';
-}
-
 /* State and time of start, fields 3 and 22; the second may hold spaces and brackets. */
 static bool read_process(uint64_t pid, char *state, uint64_t *start)
 {
@@ -70,7 +60,7 @@ static bool read_process(uint64_t pid, char *state, uint64_t *start)
 
 void claim_keep(struct claim *claim, const char *ledger)
 {
-	copy_text(claim->kept_for, ledger);
+	host_copy_graphic(claim->kept_for, sizeof(claim->kept_for), ledger);
 }
 
 void claim_describe(struct claim *claim, const char *run_id)
@@ -82,14 +72,15 @@ void claim_describe(struct claim *claim, const char *run_id)
 
 	*claim = (struct claim){.attempt = 1, .pid = (uint64_t)getpid()};
 	snprintf(claim->run_id, sizeof(claim->run_id), "%s", run_id);
-	copy_text(claim->job, getenv("PVCBENCH_JOB"));
-	copy_text(claim->job_uid, getenv("PVCBENCH_JOB_UID"));
-	copy_text(claim->job_index, getenv("JOB_COMPLETION_INDEX"));
-	copy_text(claim->node, getenv("PVCBENCH_NODE"));
+	host_copy_graphic(claim->job, sizeof(claim->job), getenv("PVCBENCH_JOB"));
+	host_copy_graphic(claim->job_uid, sizeof(claim->job_uid), getenv("PVCBENCH_JOB_UID"));
+	host_copy_graphic(claim->job_index, sizeof(claim->job_index),
+	                  getenv("JOB_COMPLETION_INDEX"));
+	host_copy_graphic(claim->node, sizeof(claim->node), getenv("PVCBENCH_NODE"));
 	gethostname(host, sizeof(host) - 1);
-	copy_text(claim->host, host);
-	copy_text(claim->boot,
-	          host_read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)));
+	host_copy_graphic(claim->host, sizeof(claim->host), host);
+	host_copy_graphic(claim->boot, sizeof(claim->boot),
+	                  host_read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)));
 	if (stat("/proc/self/ns/pid", &st) == 0)
 		claim->pid_namespace = st.st_ino;
 	if (!read_process(claim->pid, &state, &claim->pid_start))

@@ -225,6 +225,16 @@ static uint64_t parse_seconds(const char *text)
 	return *end == '\0' && seconds <= UINT32_MAX ? seconds * NSEC_PER_SEC : 0;
 }
 
+char *host_copy_graphic(char *out, size_t size, const char *text)
+{
+	size_t n = 0;
+
+	for (; text && text[n] && n < size - 1; n++)
+		out[n] = text[n] > ' ' && text[n] < 0x7f ? text[n] : '_';
+	out[n] = '\0';
+	return out;
+}
+
 static void override_from_environment(struct host *host)
 {
 	const char *node = getenv("PVCBENCH_NODE");
@@ -235,7 +245,7 @@ static void override_from_environment(struct host *host)
 	if (deadline_text)
 		host->deadline_ns = parse_seconds(deadline_text);
 	if (node && *node)
-		snprintf(host->node, sizeof(host->node), "%s", node);
+		host_copy_graphic(host->node, sizeof(host->node), node);
 	/* Of two limits the smaller: Kubernetes rounds its variable up to whole CPUs. */
 	if (cpus > 0)
 		limit_cpus(host, cpus);

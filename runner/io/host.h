@@ -50,6 +50,12 @@ uint64_t host_peak_rss_bytes(void);
 /* Threads of this process that wait in the kernel and hear no signal (state D). */
 unsigned host_threads_in_kernel(void);
 
+/*
+ * Text of the environment as one word of the log: other than graphic ASCII becomes '_'.
+ * NULL is empty; cut to size. Returns out.
+ */
+char *host_copy_graphic(char *out, size_t size, const char *text);
+
 /* The first line of a file without its end; empty when it cannot be read. Returns out. */
 char *host_read_line(const char *path, char *out, size_t size);
 

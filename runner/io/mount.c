@@ -276,7 +276,7 @@ bool mount_is_node_local(const struct mount *mount)
 {
 	bool on_device = mount->major != 0 || mount->device[0];
 
-	return is_one_of(mount->fs, layered) || mount->on_kubelet_disk ||
+	return !mount->mount_point[0] || is_one_of(mount->fs, layered) || mount->on_kubelet_disk ||
 	       (on_device && strstr(mount->root, "/kubernetes.io~empty-dir/"));
 }
 

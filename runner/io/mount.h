@@ -37,7 +37,10 @@ void mount_read(struct mount *mount, const char *path);
 bool mount_find(struct mount *mount, FILE *mountinfo, const char *path, unsigned major,
                 unsigned minor);
 
-/* A mount on the node's own disk shared with other pods (EmptyDir, container fs, hostPath). */
+/*
+ * A mount on the node's own disk shared with other pods (EmptyDir, container fs, hostPath); one
+ * that is not known may be.
+ */
 bool mount_is_node_local(const struct mount *mount);
 
 /* A file system whose files are memory, charged to the pod that writes them. */

@@ -25,7 +25,9 @@ bool rundir_has_name(const char *name)
 	if (strncmp(name, RUNDIR_FILE_FORMAT, prefix) != 0)
 		return false;
 	digits = strspn(name + prefix, "0123456789");
-	return digits && digits <= DIGITS_MAX && name[prefix + digits] == '\0';
+	if (!digits || digits > DIGITS_MAX || name[prefix + digits])
+		return false;
+	return name[prefix] != '0' || digits == 1;
 }
 
 /* Another open file of the directory, whose place in the listing is our own. */

@@ -195,10 +195,13 @@ static int open_directory(const char *path)
 static bool is_on_container_root(const struct mount *mount, const struct stat *st)
 {
 	struct stat root;
-	bool is_root =
-	        stat("/", &root) == 0 && root.st_dev == st->st_dev && root.st_ino == st->st_ino;
+	bool same_device = stat("/", &root) == 0 && root.st_dev == st->st_dev;
 
-	return is_root || mount_is_container_root(mount, host_in_pod());
+	if (same_device && root.st_ino == st->st_ino)
+		return true;
+	/* Without /proc the mount is not known; its device is. */
+	return mount->mount_point[0] ? mount_is_container_root(mount, host_in_pod())
+	                             : same_device && host_in_pod();
 }
 
 static int measure(struct target *target, const struct mount *mount, struct err *err)

@@ -190,6 +190,10 @@ static void test_environment(void **state)
 	host_read(&host);
 	unsetenv("PVCBENCH_NODE");
 	assert_string_equal(host.node, "node-7");
+	setenv("PVCBENCH_NODE", "n\npvcbench-result: {}\x1b[31m\xc3\xa9", 1);
+	host_read(&host);
+	unsetenv("PVCBENCH_NODE");
+	assert_string_equal(host.node, "n_pvcbench-result:_{}_[31m__");
 }
 
 static void test_this_machine(void **state)
@@ -320,6 +324,8 @@ static void test_node_local(void **state)
 	mount = find("/my volume\\x", 0, 50);
 	assert_true(mount_is_memory(&mount));
 	assert_false(mount_is_node_local(&mount));
+	mount = (struct mount){0}; /* not known: caution */
+	assert_true(mount_is_node_local(&mount));
 	mount = (struct mount){.fs = "overlay", .mount_point = "/"};
 	assert_true(mount_is_node_local(&mount));
 	assert_true(mount_is_container_root(&mount, false));

@@ -5,6 +5,7 @@
  * What is found of other runs, and that only that is removed.
  */
 #include "io/leftover.h"
+#include "io/rundir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -250,6 +251,19 @@ static void test_guests_stay(void **state)
 	assert_true(exists("pvcbench-a/" CLAIM_FILE));
 }
 
+static void test_names(void **state)
+{
+	static const char *const ours[] = {"claim", "data.0", "data.7", "data.10", "data.255"};
+	static const char *const others[] = {"data",    "data.",    "data.00", "data.007",
+	                                     "data.1x", "data.1.1", "Data.1",  "data.1234567890"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		assert_true(rundir_has_name(ours[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(rundir_has_name(others[i]));
+}
+
 static void test_clock(void **state)
 {
 	uint64_t now_ns;
@@ -274,7 +288,9 @@ int main(void)
 	        IN_DIR(test_own_is_none), IN_DIR(test_many),
 	        IN_DIR(test_age),         IN_DIR(test_look_again),
 	        IN_DIR(test_remove),      IN_DIR(test_one_that_wakes_up_is_not_removed),
-	        IN_DIR(test_guests_stay), IN_DIR(test_clock),
+	        IN_DIR(test_guests_stay),
+	        cmocka_unit_test(test_names),
+	        IN_DIR(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
