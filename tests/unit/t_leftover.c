@@ -288,8 +288,7 @@ int main(void)
 	        IN_DIR(test_own_is_none), IN_DIR(test_many),
 	        IN_DIR(test_age),         IN_DIR(test_look_again),
 	        IN_DIR(test_remove),      IN_DIR(test_one_that_wakes_up_is_not_removed),
-	        IN_DIR(test_guests_stay),
-	        cmocka_unit_test(test_names),
+	        IN_DIR(test_guests_stay), cmocka_unit_test(test_names),
 	        IN_DIR(test_clock),
 	};
 
