@@ -33,6 +33,18 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Of 0 and another it is the other. */
+static inline uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 /* Nanoseconds of the monotonic clock; wall time never enters a measurement. */
 static inline uint64_t clock_now_ns(void)
 {

@@ -50,17 +50,6 @@ struct decimal {
 	uint64_t scale;    /* a power of ten */
 };
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Digits with an optional fraction; the rest of the text, or NULL when there is no such number. */
 static const char *parse_decimal(const char *text, struct decimal *d)
 {

@@ -21,21 +21,11 @@ _Static_assert(PLAN_JOBS_MAX <= LEDGER_FILES_MAX, "each job may have a file of i
 
 /* ---- beforehand ---- */
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* The largest block that all requests consist of. */
 static uint64_t unit_of(const struct test *test, const struct geometry *g)
 {
-	uint64_t common = common_divisor(common_divisor(test->bs, g->offset), g->increment);
+	uint64_t common =
+	        greatest_common_divisor(greatest_common_divisor(test->bs, g->offset), g->increment);
 
 	if (common % UNIT == 0)
 		return UNIT;
