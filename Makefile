@@ -25,28 +25,7 @@ say       = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-6s
 JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 
-SOURCES := \
-	agenda.c attend.c audit.c \
-	base/crc32c.c base/err.c base/field.c base/units.c base/workers.c \
-	body.c builtin.c class.c dbench.c deliver.c doctor.c doctor_plan.c expect.c \
-	io/aio.c io/claim.c io/counters.c io/device.c io/engine.c io/file.c io/heartbeat.c \
-	io/host.c io/http.c io/leftover.c io/mount.c io/null.c io/psync.c io/rundir.c \
-	io/target.c io/uring.c \
-	kinds/block.c kinds/block_check.c kinds/block_layout.c kinds/block_probe.c \
-	kinds/block_verify.c \
-	kinds/evidence.c kinds/geometry.c kinds/kind.c kinds/watch.c \
-	load/buffers.c load/fill.c load/ledger.c load/load.c load/pattern.c load/seal.c \
-	load/verify.c load/worker.c \
-	main.c \
-	measure/hist.c measure/stats.c \
-	out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c \
-	out/metrics.c out/progress.c out/remark.c out/table.c out/text.c \
-	outputs.c \
-	plan.c plan_check.c plan_deliver.c plan_override.c plan_scope.c plan_sink.c plan_value.c \
-	plan_yaml.c published.c result.c run.c run_begin.c run_end.c signals.c sweep.c \
-	verdict.c verdict_host.c verdict_series.c \
-	yaml_tree.c
-
+SOURCES  := $(sort builtin.c $(patsubst runner/%,%,$(wildcard runner/*.c runner/*/*.c)))
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PLANS    := $(sort $(filter-out %/kustomization.yaml,$(wildcard manifests/plans/*.yaml)))
 SCHEMAS  := $(wildcard docs/*.schema.json)

@@ -6,14 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan_sink.h"
+#include "plan/sink.h"
 
 #define ALLOWED_MAX  256
 #define TIME_PATTERN "[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)?"
 #define SIZE_PATTERN "[0-9]+(\\.[0-9]+)?([bB]|[kKmMgGtTpP]([iI]?[bB]?))?"
 #define UINT_PATTERN "[0-9]+(\\.[0-9]+)?[kKmMgG]?"
 
-/* plan.c looks for built-in plans; here there are none. */
+/* plan/plan.c looks for built-in plans; here there are none. */
 const struct plan_builtin plan_builtins[] = {{NULL, NULL, 0}};
 
 /* Markdown */

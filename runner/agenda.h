@@ -5,10 +5,10 @@
 #ifndef PVCBENCH_AGENDA_H
 #define PVCBENCH_AGENDA_H
 
-#include "class.h"
 #include "io/leftover.h"
 #include "kinds/kind.h"
-#include "plan_yaml.h"
+#include "plan/class.h"
+#include "plan/yaml.h"
 
 #define AGENDA_TARGETS_MAX 64
 

@@ -5,7 +5,7 @@
 #ifndef PVCBENCH_DBENCH_H
 #define PVCBENCH_DBENCH_H
 
-#include "plan_yaml.h"
+#include "plan/yaml.h"
 
 #define DBENCH_OVERRIDES_MAX 5
 

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 
 #include "io/http.h"
-#include "plan_sink.h"
-#include "result.h"
+#include "plan/sink.h"
+#include "result/result.h"
 
 /*
  * Before the first test: URLs that cannot be one, and files that a sink marked `required`

@@ -1,7 +1,7 @@
 #!/bin/sh
 # embed.sh OUT.c PLAN.yaml... - write the built-in plans and the schemas as C.
 #
-# The plans become plan_builtins[] of plan.h, named after their files; the schemas
+# The plans become plan_builtins[] of plan/plan.h, named after their files; the schemas
 # become the arrays declared beside it, empty while the files are not there (as when
 # the program that prints them is built). Bytes, not string literals: those may
 # not be longer than 4095.
@@ -19,7 +19,7 @@ bytes() { # NAME FILE
 }
 
 {
-	printf '/* Made by embed.sh. */\n#include "plan.h"\n\n'
+	printf '/* Made by embed.sh. */\n#include "plan/plan.h"\n\n'
 	sorted=$(printf '%s\n' "$@" | sed 's/\.yaml$//' | LC_ALL=C sort)
 	number=0
 	for file in $sorted; do

@@ -4,7 +4,7 @@
 #ifndef PVCBENCH_OUTPUTS_H
 #define PVCBENCH_OUTPUTS_H
 
-#include "result.h"
+#include "result/result.h"
 
 enum output_form { OUTPUT_JSON, OUTPUT_METRICS, OUTPUT_FORMS };
 

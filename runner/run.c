@@ -20,10 +20,10 @@
 #include "deliver.h"
 #include "out/json.h"
 #include "out/text.h"
+#include "result/verdict.h"
 #include "run_state.h"
 #include "signals.h"
 #include "sweep.h"
-#include "verdict.h"
 
 static void run_body(struct run *run, const struct test *test, struct test_result *tr)
 {

@@ -6,7 +6,7 @@
 #define PVCBENCH_RUN_H
 
 #include "outputs.h"
-#include "plan_yaml.h"
+#include "plan/yaml.h"
 
 struct run_options {
 	const char *plan; /* a built-in plan's name or a file; NULL: see agenda.h */

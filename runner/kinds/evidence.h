@@ -7,7 +7,7 @@
 
 #include "io/counters.h"
 #include "load/load.h"
-#include "result.h"
+#include "result/result.h"
 
 /* What is taken at the end is taken so long before it, while all threads are still there. */
 #define EVIDENCE_EARLY_NS (2 * NSEC_PER_MSEC)

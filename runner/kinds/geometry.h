@@ -7,7 +7,7 @@
 
 #include "io/host.h"
 #include "io/target.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 #define GEOMETRY_NOTE_MAX 256
 

@@ -10,8 +10,8 @@
 
 #include "io/host.h"
 #include "io/target.h"
-#include "plan.h"
-#include "result.h"
+#include "plan/plan.h"
+#include "result/result.h"
 
 struct verify;
 

@@ -5,7 +5,7 @@
 #define PVCBENCH_FIGURES_H
 
 #include "out/member.h"
-#include "result.h"
+#include "result/result.h"
 
 /* A document being written. emit is the first member: rows of a table are given only that. */
 struct doc {

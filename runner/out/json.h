@@ -5,7 +5,7 @@
 #ifndef PVCBENCH_JSON_H
 #define PVCBENCH_JSON_H
 
-#include "result.h"
+#include "result/result.h"
 
 #define RESULT_LINE_PREFIX "pvcbench-result: "
 #define RESULT_LINE_AIM    (16 * 1024)

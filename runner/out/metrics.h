@@ -9,7 +9,7 @@
 #ifndef PVCBENCH_METRICS_H
 #define PVCBENCH_METRICS_H
 
-#include "result.h"
+#include "result/result.h"
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 

@@ -6,7 +6,7 @@
 #ifndef PVCBENCH_PROGRESS_H
 #define PVCBENCH_PROGRESS_H
 
-#include "result.h"
+#include "result/result.h"
 
 struct progress_view {
 	FILE *out;

@@ -4,7 +4,7 @@
 #ifndef PVCBENCH_SUMMARY_H
 #define PVCBENCH_SUMMARY_H
 
-#include "result.h"
+#include "result/result.h"
 
 static inline const char *or_unknown(const char *text)
 {

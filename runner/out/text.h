@@ -6,7 +6,7 @@
 #ifndef PVCBENCH_TEXT_H
 #define PVCBENCH_TEXT_H
 
-#include "result.h"
+#include "result/result.h"
 
 /* Conditions, the table of all tests, verdict and threshold lines, then dbench's block. */
 void text_write(FILE *out, const struct result *result);

@@ -1,8 +1,7 @@
-/* links: base/err.c base/field.c base/units.c builtin.c class.c expect.c plan.c
- * plan_check.c plan_scope.c plan_value.c published.c yaml_tree.c
- */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/class.c plan/expect.c plan/plan.c
+ * plan/check.c plan/scope.c plan/value.c plan/published.c plan/tree.c */
 /*
- * The reader of classes on hostile text: what it reads keeps what class.h promises and can be
+ * The reader of classes on hostile text: what it reads keeps what plan/class.h promises and can be
  * told, what it refuses says so and leaves nothing.
  */
 #include <assert.h>
@@ -10,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "class.h"
+#include "plan/class.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,17 +2,16 @@
  * The reader of results: whatever the bytes, it says an error or gives a result
  * that can be written, and what was written reads back as the same bytes.
  */
-/* links: base/err.c base/units.c builtin.c expect.c measure/hist.c measure/stats.c
- * out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c
- * out/remark.c out/table.c out/text.c plan.c published.c result.c verdict.c verdict_host.c
- * verdict_series.c
- */
+/* links: base/err.c base/units.c builtin.c plan/expect.c measure/hist.c measure/stats.c
+ * out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c out/remark.c
+ * out/table.c out/text.c plan/plan.c plan/published.c result/result.c result/verdict.c
+ * result/verdict_host.c result/verdict_series.c */
 #include <assert.h>
 #include <string.h>
 
 #include "out/json.h"
 #include "out/text.h"
-#include "verdict.h"
+#include "result/verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,9 +1,7 @@
-/* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_check.c
- * plan_deliver.c plan_override.c plan_scope.c plan_sink.c plan_value.c plan_yaml.c
- * yaml_tree.c
- */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/expect.c plan/plan.c plan/check.c
+ * plan/deliver.c plan/override.c plan/scope.c plan/sink.c plan/value.c plan/yaml.c plan/tree.c */
 /*
- * The plan reader on hostile text. What it reads must keep what plan.h promises;
+ * The plan reader on hostile text. What it reads must keep what plan/plan.h promises;
  * what it refuses must say so and hold nothing. A line "#!set KEY=VALUE" at the start is an
  * override, so that those are reached too.
  *
@@ -13,7 +11,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "plan_yaml.h"
+#include "plan/yaml.h"
 
 #define SET_PREFIX "#!set "
 #define SETS_MAX   4

@@ -20,9 +20,6 @@ main    main run out kinds result plan load measure io base
 
 # What lies in the root of runner/.
 root_files='
-plan   plan plan_check plan_deliver plan_override plan_scope plan_sink plan_value plan_yaml
-plan   yaml_tree expect class published
-result result verdict verdict_host verdict_part verdict_series
 run    run run_begin run_end run_state signals audit agenda attend body deliver doctor doctor_plan
 run    sweep dbench builtin outputs
 main   main
@@ -33,7 +30,7 @@ third_party='
 curl/curl.h      runner/io/http.c
 liburing.h       runner/io/uring.c
 linux/aio_abi.h  runner/io/aio.c
-yaml.h           runner/yaml_tree.c
+yaml.h           runner/plan/tree.c
 cjson/cJSON.h    runner/out/figures.c
 cjson/cJSON.h    runner/out/json.c
 cjson/cJSON.h    runner/out/member.c
@@ -121,7 +118,7 @@ check_alone() {
 mapfile -t c_files < <(files 'runner/*.c' 'runner/*.h')
 mapfile -t headers < <(files 'runner/*.h')
 lint "includes point down" check_direction "${c_files[@]}"
-catches "an include upwards" check_direction includes/io/upwards.c 'plan\.h'
+catches "an include upwards" check_direction includes/io/upwards.c 'plan/plan\.h'
 catches "an include sideways" check_direction includes/kinds/sideways.c 'out/out\.h'
 catches "a file without a floor" check_direction includes/stray.c 'no floor'
 lint "third-party headers have one user" check_third_party "${c_files[@]}"

@@ -89,19 +89,8 @@ check_paths() {
 	grep -nIE '(^|[^a-zA-Z0-9_.}])/(wor[k]|hom[e]|roo[t]|User[s])/' "$@" /dev/null || true
 }
 
-check_sources_listed() {
-	local listed
-
-	listed=$(sed -n '/^SOURCES :=/,/[^\\]$/p' Makefile | grep -oE '[a-z0-9_/]+\.c')
-	sort -c <<<"$listed" 2>&1 | sed 's/^/Makefile: SOURCES: /' || true
-	comm -3 <(sort <<<"$listed" | grep -vx builtin.c) \
-		<(printf '%s\n' "$@" | sed 's#^runner/##' | sort) |
-		sed 's/^\t*/Makefile: SOURCES and runner differ: /'
-}
-
 mapfile -t c_files < <(files '*.c' '*.h')
 mapfile -t runner_files < <(files 'runner/*.c' 'runner/*.h')
-mapfile -t runner_sources < <(files 'runner/*.c')
 mapfile -t scripts < <(shell_files)
 mapfile -t all < <(files ':!LICENSE' ':!tests/plans/bad' ':!tests/fuzz/corpus' ':!tests/golden')
 
@@ -126,6 +115,4 @@ lint "no registry is named" check_hosts "${all[@]}"
 catches "a registry" check_hosts shape/bad.c 'image'
 lint "no path of a developer's machine" check_paths "${all[@]}"
 catches "a machine's path" check_paths shape/bad.c 'someone'
-lint "every source is listed, in order" check_sources_listed "${runner_sources[@]}"
-catches "an unlisted source" check_sources_listed shape/bad.c 'differ'
 finish

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "result.h"
+#include "result/result.h"
 
 static inline struct test sample_test(const char *name, int rw)
 {

@@ -1,11 +1,10 @@
-/* links: base/err.c base/field.c base/units.c builtin.c class.c expect.c plan.c
- * plan_check.c plan_scope.c plan_value.c published.c yaml_tree.c
- */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/class.c plan/expect.c plan/plan.c
+ * plan/check.c plan/scope.c plan/value.c plan/published.c plan/tree.c */
 /*
  * The classes in tests/plans/bad/class: each is wrong, and has its exact error beside it; UPDATE=1
  * writes these anew. The classes that we ship are all read. Runs from the top folder.
  */
-#include "class.h"
+#include "plan/class.h"
 
 #include <errno.h>
 #include <glob.h>

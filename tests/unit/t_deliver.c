@@ -1,7 +1,6 @@
-/* links: base/err.c base/field.c base/units.c builtin.c deliver.c expect.c io/host.c
+/* links: base/err.c base/field.c base/units.c builtin.c deliver.c plan/expect.c io/host.c
  * io/http.c io/mount.c measure/hist.c measure/stats.c out/emit.c out/figures.c out/json.c
- * out/member.c out/metrics.c plan.c plan_sink.c published.c result.c
- */
+ * out/member.c out/metrics.c plan/plan.c plan/sink.c plan/published.c result/result.c */
 /*
  * The rules of a delivery, and deliveries to files. Those to servers are in
  * tests/run/deliver.bats.

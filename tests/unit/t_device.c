@@ -1,5 +1,4 @@
-/* links: base/err.c io/device.c
- */
+/* links: base/err.c io/device.c */
 /*
  * What lies at the ends of a device is found and named; a plain file stands for one.
  */

@@ -1,6 +1,5 @@
-/* links: base/err.c io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c
- * io/psync.c io/uring.c
- */
+/* links: base/err.c io/aio.c io/engine.c io/file.c io/host.c io/mount.c io/null.c io/psync.c
+ * io/uring.c */
 /*
  * Every engine against the same demands. Where this kernel refuses one, its
  * tests are skipped with the reason.

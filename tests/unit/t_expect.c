@@ -1,11 +1,11 @@
-/* links: base/err.c base/units.c expect.c */
+/* links: base/err.c base/units.c plan/expect.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "expect.h"
+#include "plan/expect.h"
 
 static void test_good(void **state)
 {

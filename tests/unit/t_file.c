@@ -1,5 +1,4 @@
-/* links: base/err.c io/file.c io/host.c io/mount.c
- */
+/* links: base/err.c io/file.c io/host.c io/mount.c */
 /*
  * Negotiating direct I/O, and what may be opened at all.
  */

@@ -1,5 +1,4 @@
-/* links: base/err.c io/host.c io/mount.c
- */
+/* links: base/err.c io/host.c io/mount.c */
 /*
  * The parsers of /proc and /sys on given text, and one look at this machine.
  */

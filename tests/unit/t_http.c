@@ -1,5 +1,4 @@
-/* links: base/err.c base/units.c io/http.c
- */
+/* links: base/err.c base/units.c io/http.c */
 /*
  * Against a server of a few lines in a thread of this process. It serves one connection after
  * the other, so each test has a handle of its own. TLS is in tests/run/deliver.bats.

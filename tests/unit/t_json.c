@@ -1,6 +1,5 @@
-/* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c
- * out/emit.c out/figures.c out/json.c out/member.c plan.c published.c result.c
- */
+/* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
+ * out/emit.c out/figures.c out/json.c out/member.c plan/plan.c plan/published.c result/result.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,5 @@
-/* links: base/err.c base/field.c base/units.c builtin.c expect.c plan.c plan_check.c
- * plan_deliver.c plan_override.c plan_scope.c plan_sink.c plan_value.c plan_yaml.c
- * yaml_tree.c
- */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/expect.c plan/plan.c plan/check.c
+ * plan/deliver.c plan/override.c plan/scope.c plan/sink.c plan/value.c plan/yaml.c plan/tree.c */
 /*
  * The plans in tests/plans: each bad one has its exact error beside it, each good
  * one the tests that it makes. UPDATE=1 writes both anew. Runs from the top folder.
@@ -16,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "plan_deliver.h"
-#include "plan_yaml.h"
+#include "plan/deliver.h"
+#include "plan/yaml.h"
 
 #define FILE_MAX (2 * PLAN_FILE_MAX)
 
@@ -622,7 +620,7 @@ static void test_load_stdin(void **state)
 	                    "stdin:1:10: unknown key 'nam' of a test (did you mean 'name'?)");
 }
 
-/* the rest of plan.c */
+/* the rest of plan/plan.c */
 
 static void test_rw(void **state)
 {

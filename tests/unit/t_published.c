@@ -1,8 +1,8 @@
-/* links: base/err.c base/units.c published.c */
+/* links: base/err.c base/units.c plan/published.c */
 /*
  * Limits by capacity, request size and burst, each by hand.
  */
-#include "published.h"
+#include "plan/published.h"
 
 #include <math.h>
 #include <setjmp.h>

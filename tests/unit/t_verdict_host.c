@@ -1,5 +1,6 @@
-/* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c plan.c
- * published.c result.c verdict.c verdict_host.c verdict_series.c */
+/* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
+ * plan/plan.c plan/published.c result/result.c result/verdict.c result/verdict_host.c
+ * result/verdict_series.c */
 /*
  * Verdicts by the counters of a machine, each on both sides of its threshold: what limited a test
  * is told, what did not is not.
@@ -11,8 +12,8 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "result/verdict.h"
 #include "sample.h"
-#include "verdict.h"
 
 #define SPAN (60 * NSEC_PER_SEC)
 

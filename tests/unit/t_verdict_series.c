@@ -1,5 +1,6 @@
-/* links: builtin.c base/err.c base/units.c expect.c measure/hist.c measure/stats.c plan.c
- * published.c result.c verdict.c verdict_host.c verdict_series.c */
+/* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
+ * plan/plan.c plan/published.c result/result.c result/verdict.c result/verdict_host.c
+ * result/verdict_series.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +8,8 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "result/verdict.h"
 #include "sample.h"
-#include "verdict.h"
 
 #define S NSEC_PER_SEC
 

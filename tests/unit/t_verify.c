@@ -1,6 +1,6 @@
 /* links: base/crc32c.c base/err.c base/workers.c load/buffers.c load/fill.c load/ledger.c
- * load/load.c load/pattern.c load/seal.c load/verify.c load/worker.c measure/hist.c measure/stats.c
- */
+ * load/load.c load/pattern.c load/seal.c load/verify.c load/worker.c measure/hist.c
+ * measure/stats.c */
 /*
  * What is known of blocks when requests meet, fail or are never answered; whole loads on a
  * disk in memory that lies; the ledger.

@@ -3,12 +3,12 @@
  * always are one must not stand in the plan itself, which everyone may read who may read
  * ConfigMaps: a variable from the environment has to be in them.
  */
-#include "plan_deliver.h"
+#include "plan/deliver.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "plan_value.h"
+#include "plan/value.h"
 
 /* ---- headers ---- */
 

@@ -1,13 +1,13 @@
 /*
  * The plan as plain data: a run's settings and its tests, every default filled
  * in, every list multiplied out. Keys are fio's words wherever fio has one;
- * docs/plan.md is printed from the table in plan.c.
+ * docs/plan.md is printed from the table in plan/plan.c.
  */
 #ifndef PVCBENCH_PLAN_H
 #define PVCBENCH_PLAN_H
 
 #include "base/field.h"
-#include "expect.h"
+#include "plan/expect.h"
 
 #define PLAN_TESTS_MAX  512
 #define PLAN_FILE_MAX   (1024 * KIB)
@@ -90,7 +90,7 @@ struct plan {
 	char name[PLAN_PATH_MAX]; /* "cce" of a built-in, else the file's path */
 	struct test *tests;       /* owned */
 	unsigned n_tests;
-	struct plan_sink *sinks; /* where results are delivered, see plan_sink.h; owned */
+	struct plan_sink *sinks; /* where results are delivered, see plan/sink.h; owned */
 	unsigned n_sinks;
 };
 

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "verdict_part.h"
+#include "result/verdict_part.h"
 
 /* Of standard errors: what is beyond is no chance. */
 #define STEP_SIGMAS  5.0

@@ -2,7 +2,7 @@
  * A request that is larger than io_unit counts as several, so fewer of these are allowed;
  * bandwidth is bytes, whatever the requests.
  */
-#include "published.h"
+#include "plan/published.h"
 
 #include <math.h>
 #include <stdarg.h>

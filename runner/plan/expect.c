@@ -3,7 +3,7 @@
  * from tables, a comparison is the longest operator that fits, and what kind of
  * value may follow depends on the metric.
  */
-#include "expect.h"
+#include "plan/expect.h"
 
 #include <string.h>
 

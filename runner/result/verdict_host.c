@@ -7,7 +7,7 @@
  * instants. What was in flight at either counts for one and not for the other, so what may have
  * been in flight is granted to the volume.
  */
-#include "verdict_part.h"
+#include "result/verdict_part.h"
 
 #include <math.h>
 #include <string.h>

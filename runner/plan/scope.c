@@ -3,7 +3,7 @@
  * test's number, in the mixed radix of the lists' lengths, say which value of each
  * list it has.
  */
-#include "plan_scope.h"
+#include "plan/scope.h"
 
 #include <assert.h>
 #include <ctype.h>

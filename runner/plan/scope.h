@@ -6,7 +6,7 @@
 #ifndef PVCBENCH_PLAN_SCOPE_H
 #define PVCBENCH_PLAN_SCOPE_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 struct value {
 	char *text; /* owned */

@@ -6,7 +6,7 @@
 #define PVCBENCH_PLAN_SINK_H
 
 #include "base/field.h"
-#include "plan.h"
+#include "plan/plan.h"
 
 #define PLAN_SINKS_MAX        8
 #define PLAN_URL_MAX          2048

@@ -2,7 +2,7 @@
  * A value is read by trying it on a test that is thrown away; what is kept is its text,
  * which is read again for every test that it becomes part of.
  */
-#include "plan_value.h"
+#include "plan/value.h"
 
 #include <ctype.h>
 #include <string.h>

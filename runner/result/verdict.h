@@ -5,7 +5,7 @@
 #ifndef PVCBENCH_VERDICT_H
 #define PVCBENCH_VERDICT_H
 
-#include "result.h"
+#include "result/result.h"
 
 /* Fill tr->expect from the test's expressions and what was measured. */
 void verdict_expect(struct test_result *tr, const struct test *test);

@@ -26,7 +26,7 @@
  * short, or measured under a concession or a suspension, is not-judged, with one exception: a
  * count or a pause that only grows has failed for good once it is too large.
  */
-#include "verdict_part.h"
+#include "result/verdict_part.h"
 
 #include <math.h>
 #include <stdarg.h>

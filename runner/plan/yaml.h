@@ -4,8 +4,8 @@
 #ifndef PVCBENCH_PLAN_YAML_H
 #define PVCBENCH_PLAN_YAML_H
 
-#include "plan.h"
-#include "plan_override.h"
+#include "plan/override.h"
+#include "plan/plan.h"
 
 /*
  * Read a plan from text; name stands in messages ("plan.yaml:12:7: ...").

@@ -6,7 +6,7 @@
 #define PVCBENCH_CLASS_H
 
 #include "base/err.h"
-#include "published.h"
+#include "plan/published.h"
 
 #define CLASS_NAME_MAX 53 /* with the final NUL, as is CLASS_NOTE_MAX */
 #define CLASS_NOTE_MAX 512

@@ -1,7 +1,7 @@
 /*
  * A result is open data; here is what more than one of its readers needs.
  */
-#include "result.h"
+#include "result/result.h"
 
 #include <stdarg.h>
 #include <string.h>

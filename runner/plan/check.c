@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "plan.h"
+#include "plan/plan.h"
 
 static bool has_two_rates(const struct test *test)
 {

@@ -4,8 +4,8 @@
 #ifndef PVCBENCH_PLAN_DELIVER_H
 #define PVCBENCH_PLAN_DELIVER_H
 
-#include "plan_sink.h"
-#include "yaml_tree.h"
+#include "plan/sink.h"
+#include "plan/tree.h"
 
 /*
  * Read the value of the key into plan->sinks, which plan_destroy frees. The error has its

@@ -1,12 +1,12 @@
 /*
- * From what stands in a plan or an override to settings (plan_scope.h): environment filled
+ * From what stands in a plan or an override to settings (plan/scope.h): environment filled
  * in, checked against the field table at once, so that an error has its exact place.
  */
 #ifndef PVCBENCH_PLAN_VALUE_H
 #define PVCBENCH_PLAN_VALUE_H
 
-#include "plan_scope.h"
-#include "yaml_tree.h"
+#include "plan/scope.h"
+#include "plan/tree.h"
 
 #define VALUE_MAX 4096 /* bytes of a value with its environment filled in */
 

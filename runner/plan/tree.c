@@ -2,7 +2,7 @@
  * Two passes: libyaml's events are counted first, since it needs quadratic time for
  * nesting in flow style and for looking up anchors; then it builds the document.
  */
-#include "yaml_tree.h"
+#include "plan/tree.h"
 
 #include <errno.h>
 #include <string.h>

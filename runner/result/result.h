@@ -5,9 +5,9 @@
 #ifndef PVCBENCH_RESULT_H
 #define PVCBENCH_RESULT_H
 
-#include "class.h"
 #include "measure/stats.h"
-#include "plan.h"
+#include "plan/class.h"
+#include "plan/plan.h"
 
 #define RESULT_SCHEMA          "pvcbench.result/1"
 #define RESULT_TEXT_MAX        256

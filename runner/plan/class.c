@@ -4,7 +4,7 @@
  * reader walks shapes and nodes together, so what nests is bounded by the tables at the
  * end of this file, whatever the document does.
  */
-#include "class.h"
+#include "plan/class.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,8 +12,8 @@
 
 #include "base/field.h"
 #include "base/units.h"
-#include "plan_value.h"
-#include "yaml_tree.h"
+#include "plan/tree.h"
+#include "plan/value.h"
 
 #define KEYS_MAX     8 /* of a mapping */
 #define CAPACITY_MAX (1ull << 60)

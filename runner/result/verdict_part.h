@@ -5,7 +5,7 @@
 #ifndef PVCBENCH_VERDICT_PART_H
 #define PVCBENCH_VERDICT_PART_H
 
-#include "verdict.h"
+#include "result/verdict.h"
 
 /*
  * Add a verdict, its figure in base units (NAN: none) and one sentence; those beyond

@@ -1,18 +1,18 @@
 /*
  * From text to tests: the plan's top and every test become a scope, their keys in the
  * order written. A test's own scope, what it inherits from the top and the overrides are
- * put together, and lists are multiplied out (plan_scope.c).
+ * put together, and lists are multiplied out (plan/scope.c).
  *
  * Nothing recurses: a plan is a mapping of lists of mappings of lists of scalars, and
  * what is nested deeper is refused where it stands.
  */
-#include "plan_yaml.h"
+#include "plan/yaml.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "plan_deliver.h"
-#include "plan_value.h"
+#include "plan/deliver.h"
+#include "plan/value.h"
 
 struct reader {
 	struct plan *plan;

@@ -2,11 +2,11 @@
  * A value is a little YAML document of its own, so that it may be a list; what is plain
  * never meets YAML.
  */
-#include "plan_override.h"
+#include "plan/override.h"
 
 #include <string.h>
 
-#include "plan_value.h"
+#include "plan/value.h"
 
 #define AIM_PREFIX "tests."
 #define PLACE_MAX  80

@@ -2,7 +2,7 @@
  * The field table of a sink; docs/deliver.md is printed from it. A URL may hold a secret, so
  * no message repeats it.
  */
-#include "plan_sink.h"
+#include "plan/sink.h"
 
 #include <ctype.h>
 #include <string.h>

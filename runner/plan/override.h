@@ -4,7 +4,7 @@
 #ifndef PVCBENCH_PLAN_OVERRIDE_H
 #define PVCBENCH_PLAN_OVERRIDE_H
 
-#include "plan_scope.h"
+#include "plan/scope.h"
 
 #define PLAN_OVERRIDES_MAX 64
 

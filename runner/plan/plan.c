@@ -1,9 +1,9 @@
 /*
- * The field table is the plan's language: plan_value.c reads by it, docs/plan.md and
+ * The field table is the plan's language: plan/value.c reads by it, docs/plan.md and
  * docs/plan.schema.json are printed from it. What single values cannot show, two keys
- * that exclude each other, stands in plan_check.c.
+ * that exclude each other, stands in plan/check.c.
  */
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <assert.h>
 #include <ctype.h>

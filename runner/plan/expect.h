@@ -1,6 +1,6 @@
 /*
  * Thresholds, as in `expect: ["read.iops >= 20000", "read.p99 <= 5ms"]`: what is
- * measured, a comparison, a value. verdict.c compares.
+ * measured, a comparison, a value. result/verdict.c compares.
  *
  *	expression = measure op value
  *	measure    = ("read" | "write" | "sync") "." ("iops" | "bw" | "mean" | "min" | "max"
