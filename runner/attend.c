@@ -6,6 +6,7 @@
 #include "attend.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "base/workers.h"
 
@@ -25,6 +26,8 @@ struct attended {
 	char step[ATTEND_STEP_MAX];
 	bool of_volume;
 	unsigned n_news;
+	char lines[ATTEND_LINES_MAX][ATTEND_LINE_MAX];
+	unsigned n_lines;
 
 	/* of the main thread */
 	unsigned n_seen;
@@ -88,11 +91,38 @@ void attended_progress(struct attended *self, const struct progress *news)
 	pthread_mutex_unlock(&self->lock);
 }
 
+void attended_say(struct attended *self, const char *line)
+{
+	pthread_mutex_lock(&self->lock);
+	if (self->n_lines == ATTEND_LINES_MAX)
+		line = "(and more than the log kept up with)";
+	else
+		self->n_lines++;
+	snprintf(self->lines[self->n_lines - 1], ATTEND_LINE_MAX, "%s", line);
+	self->n_news++;
+	pthread_mutex_unlock(&self->lock);
+}
+
 void attend_waits_for(struct attended *a, char out[ATTEND_STEP_MAX])
 {
 	pthread_mutex_lock(&a->lock);
 	snprintf(out, ATTEND_STEP_MAX, "%s", a->step);
 	pthread_mutex_unlock(&a->lock);
+}
+
+/* The lines that it said. Writing may take its time, so not under the lock. */
+static void tell_lines(struct attended *a)
+{
+	char lines[ATTEND_LINES_MAX][ATTEND_LINE_MAX];
+	unsigned n;
+
+	pthread_mutex_lock(&a->lock);
+	n = a->n_lines;
+	memcpy(lines, a->lines, n * sizeof(lines[0]));
+	a->n_lines = 0;
+	pthread_mutex_unlock(&a->lock);
+	for (unsigned i = 0; i < n; i++)
+		progress_say(a->params.view, lines[i]);
 }
 
 /* Tell what is new, or that nothing is. Whether it waits for the volume. */
@@ -103,6 +133,7 @@ static bool look(struct attended *a, uint64_t now_ns, uint64_t passed_ns)
 	uint64_t progress_ns;
 	bool of_volume, news;
 
+	tell_lines(a);
 	pthread_mutex_lock(&a->lock);
 	progress_ns = a->progress_ns;
 	if (progress_ns)
@@ -141,6 +172,7 @@ enum attend_end attend(struct attended *a)
 		if (params->limit_ns && of_volume && a->silent_ns >= params->limit_ns)
 			return ATTEND_SILENT;
 	}
+	tell_lines(a);
 	return ATTEND_DONE;
 }
 

@@ -59,4 +59,12 @@ void attend_waits_for(struct attended *a, char out[ATTEND_STEP_MAX]);
 void attended_step(struct attended *self, const char *what, bool of_volume);
 void attended_progress(struct attended *self, const struct progress *news);
 
+/*
+ * A line for the log, cut where it is longer. Lines are kept in order until they are told; of
+ * more than ATTEND_LINES_MAX the last place says that there were more.
+ */
+#define ATTEND_LINES_MAX 64
+#define ATTEND_LINE_MAX  256
+void attended_say(struct attended *self, const char *line);
+
 #endif

@@ -35,6 +35,13 @@ static void on_step(void *arg, const char *what, bool of_volume)
 	attended_step(body->self, what, of_volume);
 }
 
+static void on_say(void *arg, const char *line)
+{
+	struct body *body = arg;
+
+	attended_say(body->self, line);
+}
+
 static void on_settle(void *arg, int ret)
 {
 	struct body *body = arg;
@@ -72,6 +79,7 @@ static struct body *body_new(const struct body_params *params)
 	        .progress = on_progress,
 	        .step = on_step,
 	        .settle = on_settle,
+	        .say = on_say,
 	        .arg = body,
 	};
 	test_result_init(&body->tr, params->test);

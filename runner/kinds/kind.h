@@ -26,7 +26,8 @@ struct kind_env {
 	void (*progress)(void *arg, const struct progress *progress);
 	void (*step)(void *arg, const char *what, bool of_volume); /* kind_asks, kind_works */
 	void (*settle)(void *arg, int ret);                        /* kind_settle */
-	void *arg;                                                 /* of these three */
+	void (*say)(void *arg, const char *line);                  /* kind_says */
+	void *arg;                                                 /* of these four */
 };
 
 /*
@@ -43,6 +44,15 @@ static inline void kind_asks(struct kind_env *env, const char *what)
 static inline void kind_works(struct kind_env *env, const char *what)
 {
 	env->step(env->arg, what, false);
+}
+
+/*
+ * A line of its own in the log, such as what a part of the test gave. Never from the timed path:
+ * it waits for nothing, but for a lock.
+ */
+static inline void kind_says(struct kind_env *env, const char *line)
+{
+	env->say(env->arg, line);
 }
 
 /*

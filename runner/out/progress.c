@@ -287,6 +287,17 @@ void progress_end(struct progress_view *view, const struct test_result *tr)
 	write_line(view, line);
 }
 
+void progress_say(struct progress_view *view, const char *text)
+{
+	char line[LINE_MAX_BYTES];
+
+	if (view->quiet)
+		return;
+	start_text(view, line);
+	text_append(line, LINE_MAX_BYTES, "%s", text);
+	write_line(view, line);
+}
+
 void progress_note(struct progress_view *view, const char *fmt, ...)
 {
 	char line[LINE_MAX_BYTES];

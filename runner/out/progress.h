@@ -40,6 +40,9 @@ void progress_end(struct progress_view *view, const struct test_result *tr);
 void progress_wait(struct progress_view *view, const char *what, bool of_volume, uint64_t waited_ns,
                    uint64_t now_ns);
 
+/* A line about the running test; it has its name. */
+void progress_say(struct progress_view *view, const char *text);
+
 /* A line of its own in the log ("concession: ...", "signal ..."), whatever is on the screen. */
 void progress_note(struct progress_view *view, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

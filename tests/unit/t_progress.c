@@ -268,6 +268,18 @@ static void test_quiet(void **unused)
 }
 
 /* Without any news there is a line all the same, after 3 s and then every 5 s. */
+static void test_a_kind_says_something(void **unused)
+{
+	(void)unused;
+	begin();
+	news();
+	progress_say(&view, "step 1: 2000 IOPS");
+	assert_string_equal(news(), "[3/9] read-bw: step 1: 2000 IOPS\n");
+	view.quiet = true;
+	progress_say(&view, "step 2: 1000 IOPS");
+	assert_string_equal(news(), "");
+}
+
 static void test_a_wait_for_the_volume_is_told(void **unused)
 {
 	(void)unused;
@@ -394,6 +406,7 @@ int main(void)
 	        TEST(test_a_stall_is_told_while_it_lasts),
 	        TEST(test_never_silent_across_phases),
 	        TEST(test_quiet),
+	        TEST(test_a_kind_says_something),
 	        TEST(test_a_wait_for_the_volume_is_told),
 	        TEST(test_the_end_has_the_headline),
 	        TEST(test_live_line),
