@@ -14,29 +14,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/units.h"
 #include "io/host.h"
+#include "io/retry.h"
 #include "out/emit.h"
 #include "out/json.h"
 #include "out/metrics.h"
 
-#define ALL_NS        (60 * NSEC_PER_SEC)
-#define STOPPED_NS    (5 * NSEC_PER_SEC)
-#define CONNECT_NS    (5 * NSEC_PER_SEC)
-#define TRY_NS        (15 * NSEC_PER_SEC)
-#define PAUSE_MAX_NS  (30 * NSEC_PER_SEC)
-#define SLICE_NS      (50 * NSEC_PER_MSEC)
-#define QUIET_NS      (9 * NSEC_PER_SEC)
-#define TRIES_MAX     5
-#define ANSWER_MAX    (4 * KIB)
-#define EXCERPT_MAX   200
-#define SINK_NAME_MAX (HTTP_URL_MAX + 16)
-#define OWN_HEADERS   3
+#define ALL_NS      (60 * NSEC_PER_SEC)
+#define STOPPED_NS  (5 * NSEC_PER_SEC)
+#define CONNECT_NS  (5 * NSEC_PER_SEC)
+#define TRY_NS      (15 * NSEC_PER_SEC)
+#define SLICE_NS    (50 * NSEC_PER_MSEC)
+#define QUIET_NS    (9 * NSEC_PER_SEC)
+#define TRIES_MAX   5
+#define ANSWER_MAX  (4 * KIB)
+#define EXCERPT_MAX 200
+#define OWN_HEADERS 3
 
 struct text {
 	char *bytes; /* owned */
@@ -46,7 +44,7 @@ struct text {
 /* A sink, and how far it got. */
 struct parcel {
 	const struct plan_sink *sink;
-	char name[SINK_NAME_MAX]; /* for messages */
+	char name[DELIVER_NAME_MAX]; /* for messages */
 	unsigned tries;
 	uint64_t due_ns; /* of the next one */
 	bool is_done;    /* delivered or given up */
@@ -68,41 +66,7 @@ struct delivery {
 	unsigned n_parcels;
 };
 
-/* ---- rules ---- */
-
-bool deliver_may_retry(const struct http_response *response)
-{
-	static const int statuses[] = {408, 429, 500, 502, 503, 504};
-
-	switch (response->outcome) {
-	case HTTP_UNRESOLVED:
-	case HTTP_UNREACHABLE:
-	case HTTP_TLS_FAILED:
-	case HTTP_TIMED_OUT:
-	case HTTP_BROKEN:
-		return true;
-	case HTTP_REFUSED:
-	case HTTP_UNTRUSTED:
-	case HTTP_CANCELLED:
-		return false;
-	case HTTP_ANSWERED:
-	case HTTP_TOO_LARGE:
-		break;
-	}
-	for (unsigned i = 0; i < ARRAY_SIZE(statuses); i++)
-		if (response->status == statuses[i])
-			return true;
-	return false;
-}
-
-uint64_t deliver_pause_ns(unsigned tries, uint64_t retry_after_ns, double jitter)
-{
-	double pause_ns = (double)(NSEC_PER_SEC << (tries - 1)) * (0.8 + 0.5 * jitter);
-
-	if (retry_after_ns)
-		return retry_after_ns;
-	return (uint64_t)fmin(pause_ns, (double)PAUSE_MAX_NS);
-}
+/* ---- the group of a Pushgateway ---- */
 
 int deliver_push_url(const char *base, const char *job, const char *instance,
                      char out[HTTP_URL_MAX], struct err *err)
@@ -129,7 +93,7 @@ static void tell(struct delivery *delivery, const char *fmt, ...) PRINTF_LIKE(2,
 
 static void tell(struct delivery *delivery, const char *fmt, ...)
 {
-	char text[SINK_NAME_MAX + ERR_TEXT_MAX + 128];
+	char text[DELIVER_NAME_MAX + ERR_TEXT_MAX + 128];
 	va_list args;
 
 	va_start(args, fmt);
@@ -295,20 +259,6 @@ static int blame_status(struct http *http, const struct plan_sink *sink,
 	return -1;
 }
 
-/* "webhook https://collector.example.com/hook" */
-static char *sink_name(const struct plan_sink *sink, char name[SINK_NAME_MAX])
-{
-	char shown[HTTP_URL_MAX];
-	struct err err;
-
-	if (sink->file[0])
-		snprintf(shown, sizeof(shown), "%s", sink->file);
-	else if (http_url_show(plan_sink_url(sink), !sink->url_is_secret, shown, &err))
-		shown[0] = '\0'; /* deliver_check refuses it */
-	snprintf(name, SINK_NAME_MAX, "%s %s", plan_sink_type(sink), shown);
-	return name;
-}
-
 /* ---- a try ---- */
 
 static int write_file(struct delivery *delivery, const struct plan_sink *sink, struct err *err)
@@ -356,8 +306,8 @@ static int send_request(struct delivery *delivery, struct parcel *parcel,
 	if (response.retry_after_ns > time_left_ns(delivery))
 		err_append(err, " (asks for %s, more than there is)",
 		           units_format_time(response.retry_after_ns, asked));
-	if (deliver_may_retry(&response))
-		*pause_ns = deliver_pause_ns(parcel->tries, response.retry_after_ns, jitter);
+	if (retry_may_help(&response))
+		*pause_ns = retry_pause_ns(parcel->tries, response.retry_after_ns, jitter);
 	return -1;
 }
 
@@ -481,7 +431,7 @@ unsigned deliver_result(const struct plan *plan, const struct result *result,
 		return 0;
 	for (unsigned i = 0; i < plan->n_sinks; i++) {
 		delivery.parcels[i].sink = &plan->sinks[i];
-		sink_name(&plan->sinks[i], delivery.parcels[i].name);
+		deliver_name(&plan->sinks[i], delivery.parcels[i].name);
 	}
 	delivery.http = http_new(&err);
 	if (!delivery.http)
@@ -497,64 +447,4 @@ unsigned deliver_result(const struct plan *plan, const struct result *result,
 	free(delivery.json.bytes);
 	free(delivery.metrics.bytes);
 	return missed;
-}
-
-/* ---- before the run ---- */
-
-void deliver_write(FILE *out, const struct plan *plan)
-{
-	char name[SINK_NAME_MAX];
-
-	for (unsigned i = 0; i < plan->n_sinks; i++)
-		fprintf(out, "deliver: %s%s\n", sink_name(&plan->sinks[i], name),
-		        plan->sinks[i].required ? ", required" : "");
-}
-
-static int check_readable(const char *key, const char *path, struct err *err)
-{
-	if (path[0] && access(path, R_OK))
-		return err_sys(err, ERR_PLAN, errno, "%s: cannot read '%s'", key, path);
-	return 0;
-}
-
-/* The directory that a file is made in. */
-static int check_writable(const char *file, struct err *err)
-{
-	char path[PLAN_PATH_MAX];
-	char *slash;
-
-	if (!file[0] || !access(file, W_OK))
-		return 0;
-	snprintf(path, sizeof(path), "%s", file);
-	slash = strrchr(path, '/');
-	if (slash)
-		slash[slash == path] = '\0';
-	if (errno != ENOENT || access(slash ? path : ".", W_OK | X_OK))
-		return err_sys(err, ERR_PLAN, errno, "file: cannot write '%s'", file);
-	return 0;
-}
-
-static int check_sink(const struct plan_sink *sink, struct err *err)
-{
-	char shown[HTTP_URL_MAX];
-
-	if (!sink->file[0] && http_url_show(plan_sink_url(sink), false, shown, err))
-		return err_wrap(err, "%s", plan_sink_type(sink));
-	if (!sink->required)
-		return 0;
-	if (check_writable(sink->file, err) || check_readable("ca_file", sink->ca_file, err))
-		return -1;
-	return check_readable("authorization_file", sink->authorization_file, err);
-}
-
-int deliver_check(const struct plan *plan, struct err *err)
-{
-	for (unsigned i = 0; i < plan->n_sinks; i++) {
-		const struct plan_sink *sink = &plan->sinks[i];
-
-		if (check_sink(sink, err))
-			return err_wrap(err, "%s:%u:%u: deliver", plan->name, sink->line,
-			                sink->column);
-	}
-	return 0;
 }

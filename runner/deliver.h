@@ -18,6 +18,10 @@
  */
 int deliver_check(const struct plan *plan, struct err *err);
 
+/* "webhook https://collector.example.com/hook", with nothing secret in it; returns name. */
+#define DELIVER_NAME_MAX (HTTP_URL_MAX + 16)
+char *deliver_name(const struct plan_sink *sink, char name[DELIVER_NAME_MAX]);
+
 /* For a person: a line for each sink. */
 void deliver_write(FILE *out, const struct plan *plan);
 
@@ -28,12 +32,6 @@ void deliver_write(FILE *out, const struct plan *plan);
  */
 unsigned deliver_result(const struct plan *plan, const struct result *result,
                         const atomic_int *stop, void (*tell)(const char *text));
-
-/* Whether the same request may fare better later. */
-bool deliver_may_retry(const struct http_response *response);
-
-/* How long to wait after so many tries (from 1 on), ns; jitter in [0, 1]. */
-uint64_t deliver_pause_ns(unsigned tries, uint64_t retry_after_ns, double jitter);
 
 /*
  * Where to PUT to: the group of job and instance below base, unless its path names a group.

@@ -1,6 +1,6 @@
-/* links: base/err.c base/field.c base/units.c builtin.c deliver.c plan/expect.c io/host.c
- * io/http.c io/mount.c measure/hist.c measure/stats.c out/emit.c out/figures.c out/json.c
- * out/member.c out/metrics.c plan/plan.c plan/sink.c plan/published.c result/result.c */
+/* links: base/err.c base/field.c base/units.c builtin.c deliver.c deliver_check.c plan/expect.c
+ * io/host.c io/http.c io/mount.c io/retry.c measure/hist.c measure/stats.c out/emit.c out/figures.c
+ * out/json.c out/member.c out/metrics.c plan/plan.c plan/sink.c plan/published.c result/result.c */
 /*
  * The rules of a delivery, and deliveries to files. Those to servers are in
  * tests/run/deliver.bats.
@@ -25,47 +25,6 @@ static void tell(const char *text)
 {
 	snprintf(told, sizeof(told), "%s", text);
 	times_told++;
-}
-
-static void test_what_is_tried_again(void **state)
-{
-	static const struct {
-		enum http_outcome outcome;
-		int status;
-		bool retry;
-	} cases[] = {
-	        {HTTP_UNRESOLVED, 0, true},  {HTTP_UNREACHABLE, 0, true},
-	        {HTTP_TLS_FAILED, 0, true},  {HTTP_TIMED_OUT, 0, true},
-	        {HTTP_BROKEN, 0, true},      {HTTP_REFUSED, 0, false},
-	        {HTTP_UNTRUSTED, 0, false},  {HTTP_CANCELLED, 0, false},
-	        {HTTP_ANSWERED, 200, false}, {HTTP_ANSWERED, 302, false},
-	        {HTTP_ANSWERED, 400, false}, {HTTP_ANSWERED, 401, false},
-	        {HTTP_ANSWERED, 404, false}, {HTTP_ANSWERED, 408, true},
-	        {HTTP_ANSWERED, 413, false}, {HTTP_ANSWERED, 429, true},
-	        {HTTP_ANSWERED, 500, true},  {HTTP_ANSWERED, 501, false},
-	        {HTTP_ANSWERED, 503, true},  {HTTP_TOO_LARGE, 400, false},
-	        {HTTP_TOO_LARGE, 502, true},
-	};
-
-	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct http_response response = {.outcome = cases[i].outcome,
-		                                 .status = cases[i].status};
-
-		if (deliver_may_retry(&response) != cases[i].retry)
-			fail_msg("outcome %d, status %d", response.outcome, response.status);
-	}
-}
-
-static void test_pauses(void **state)
-{
-	(void)state;
-	assert_int_equal(deliver_pause_ns(1, 0, 0.4), S);
-	assert_int_equal(deliver_pause_ns(1, 0, 0), S * 8 / 10);
-	assert_int_equal(deliver_pause_ns(1, 0, 1), S * 13 / 10);
-	assert_int_equal(deliver_pause_ns(3, 0, 0.4), 4 * S);
-	assert_int_equal(deliver_pause_ns(20, 0, 1), 30 * S);
-	assert_int_equal(deliver_pause_ns(1, 120 * S, 1), 120 * S);
 }
 
 static void test_group_of_a_push(void **state)
@@ -224,7 +183,6 @@ static int remove_work_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_what_is_tried_again),    cmocka_unit_test(test_pauses),
 	        cmocka_unit_test(test_group_of_a_push),        cmocka_unit_test(test_files),
 	        cmocka_unit_test(test_nothing_to_do),          cmocka_unit_test(test_stopped),
 	        cmocka_unit_test(test_checked_before_the_run),
