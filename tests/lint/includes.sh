@@ -20,8 +20,8 @@ main    main run out kinds result plan load measure io base
 
 # What lies in the root of runner/.
 root_files='
-run    run run_begin run_end run_state signals audit agenda attend body deliver deliver_check doctor doctor_plan
-run    sweep dbench builtin outputs
+run    run run_begin run_end run_state signals audit agenda attend body sweep builtin outputs
+run    deliver deliver_check doctor doctor_plan dbench
 main   main
 '
 
