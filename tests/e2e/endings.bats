@@ -72,8 +72,9 @@ logs_say() { # REGEX
 }
 
 @test "results goes on after a pod without a log, and says how each ended" {
-	grep '^==> emptydir .*: Failed.* Evicted' "$BATS_FILE_TMPDIR/summaries"
-	grep '^==> emptydir-memory .*: Failed, exit code 3' "$BATS_FILE_TMPDIR/summaries"
+	local folder=$BATS_FILE_TMPDIR/results
+	grep '/evicted-pvcbench-emptydir.log: .*Failed.* Evicted' "$folder/summary.txt"
+	grep '/memory-pvcbench-emptydir-memory.log: Failed, exit code 3' "$folder/summary.txt"
 }
 
 @test "the pod's deadline: what was measured is printed" {

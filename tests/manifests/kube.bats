@@ -4,7 +4,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
 	export BUILD=$BATS_TEST_TMPDIR/build CLUSTER=$BATS_TEST_TMPDIR/cluster
-	export KUBECTL=$BATS_TEST_TMPDIR/kubectl
+	export KUBECTL=$BATS_TEST_TMPDIR/kubectl POLL_SECONDS=0.1
 	mkdir -p "$CLUSTER"
 	cp tests/manifests/fake-kubectl "$KUBECTL"
 }
@@ -141,7 +141,7 @@ claims() {
 
 @test "logs follows a pod that runs and says how it ended" {
 	echo pvcbench-evs-ultra >"$CLUSTER/jobs"
-	echo 'pod-1|Succeeded|  ' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
+	echo 'pod-1|Succeeded||  ' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
 	echo 'the log' >"$CLUSTER/logs-pod-1"
 	echo 'Succeeded, exit code 0  ' >"$CLUSTER/end-of-pod-1"
 	run -0 timeout 60 manifests/kube logs evs-ultra
@@ -151,10 +151,10 @@ claims() {
 @test "logs says what a Job waits for, once, and then follows it" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
 	cat >"$CLUSTER/pod-of-pvcbench-sfs" <<-'END'
-		pod-1|Pending|0/1 nodes are available: persistentvolumeclaim not bound |
-		pod-1|Pending|0/1 nodes are available: persistentvolumeclaim not bound |
-		pod-1|Running|  |
-		pod-1|Succeeded|  |
+		pod-1|Pending||0/1 nodes are available: persistentvolumeclaim not bound |
+		pod-1|Pending||0/1 nodes are available: persistentvolumeclaim not bound |
+		pod-1|Running||  |
+		pod-1|Succeeded||  |
 	END
 	echo 'the log' >"$CLUSTER/logs-pod-1"
 	run -0 timeout 60 manifests/kube logs sfs
@@ -164,7 +164,7 @@ claims() {
 
 @test "logs of a pod whose volume cannot be mounted has the warning" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
-	printf '%s\n' 'pod-1|Pending| ContainerCreating ' 'pod-1|Running|' 'pod-1|Succeeded|' \
+	printf '%s\n' 'pod-1|Pending|| ContainerCreating ' 'pod-1|Running||' 'pod-1|Succeeded||' \
 		>"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'MountVolume.SetUp failed: timed out' >"$CLUSTER/events-pod-1"
 	run -0 timeout 60 manifests/kube logs sfs
@@ -173,8 +173,8 @@ claims() {
 
 @test "logs of a claim without a volume has what is said of the claim" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
-	printf '%s\n' 'pod-1|Pending|unbound immediate PersistentVolumeClaims ' \
-		'pod-1|Succeeded|' >"$CLUSTER/pod-of-pvcbench-sfs"
+	printf '%s\n' 'pod-1|Pending||unbound immediate PersistentVolumeClaims ' \
+		'pod-1|Succeeded||' >"$CLUSTER/pod-of-pvcbench-sfs"
 	echo Pending >"$CLUSTER/phase-of-pvcbench-sfs"
 	echo 'unbound immediate PersistentVolumeClaims' >"$CLUSTER/events-pod-1"
 	echo 'storageclass "csi-nas" not found' >"$CLUSTER/events-pvcbench-sfs"
@@ -184,7 +184,7 @@ claims() {
 
 @test "logs of a Job that may have no pod says why" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
-	printf '%s\n' '' '' 'pod-1|Succeeded|' >"$CLUSTER/pod-of-pvcbench-sfs"
+	printf '%s\n' '' '' 'pod-1|Succeeded||' >"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'pods "pvcbench-sfs-x" is forbidden: exceeded quota' >"$CLUSTER/events-pvcbench-sfs"
 	run -0 timeout 60 manifests/kube logs sfs
 	[[ $output == *'pvcbench-sfs waits: pods "pvcbench-sfs-x" is forbidden: exceeded quota'* ]]
@@ -192,19 +192,29 @@ claims() {
 
 @test "logs of a pod that ends a moment after its log has the log once" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
-	printf '%s\n' 'pod-1|Running|' 'pod-1|Running|' 'pod-1|Succeeded|' \
+	printf '%s\n' 'pod-1|Running||' 'pod-1|Running||' 'pod-1|Succeeded||' \
 		>"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'the log' >"$CLUSTER/logs-pod-1"
 	run -0 timeout 60 manifests/kube logs sfs
 	[[ $(grep -cx 'the log' <<<"$output") == 1 && $output != *'its last lines again'* ]]
 }
 
+@test "logs of a node that does not answer for a while are followed again" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf 'pod-1|%s||\n' Running{,,,,,} Succeeded >"$CLUSTER/pod-of-pvcbench-sfs"
+	echo once >"$CLUSTER/no-logs-pod-1"
+	echo 'the log' >"$CLUSTER/logs-pod-1"
+	echo 'Succeeded, exit code 0' >"$CLUSTER/end-of-pod-1"
+	run -0 timeout 60 manifests/kube logs sfs
+	[[ $output == *'its last lines again'*'the log'*'==> pvcbench-sfs: Succeeded'* ]]
+}
+
 @test "logs of a pod that is gone goes on with the other Jobs" {
 	printf '%s\n' pvcbench-sfs pvcbench-evs-ultra >"$CLUSTER/jobs"
-	printf '%s\n' 'pod-1|Running|' '' >"$CLUSTER/pod-of-pvcbench-sfs"
+	printf '%s\n' 'pod-1|Running||' '' >"$CLUSTER/pod-of-pvcbench-sfs"
 	touch "$CLUSTER/end-of-pod-1"
 	echo 'Failed DeadlineExceeded Job was active longer' >"$CLUSTER/end-of-pvcbench-sfs"
-	echo 'pod-2|Succeeded|' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
+	echo 'pod-2|Succeeded||' >"$CLUSTER/pod-of-pvcbench-evs-ultra"
 	echo 'Succeeded, exit code 0' >"$CLUSTER/end-of-pod-2"
 	run -0 timeout 60 manifests/kube logs
 	[[ $output == *'==> pvcbench-sfs: the pod is gone, and its log with it; the Job: '* ]]
@@ -214,9 +224,9 @@ claims() {
 
 @test "logs goes on with the pod that replaces one, and says first what others wait for" {
 	printf '%s\n' pvcbench-evs-ultra pvcbench-sfs >"$CLUSTER/jobs"
-	printf '%s\n' 'pod-1|Running|' 'pod-1|Failed|' 'pod-2|Running|' 'pod-2|Succeeded|' \
+	printf '%s\n' 'pod-1|Running||' 'pod-1|Failed||' 'pod-2|Running||' 'pod-2|Succeeded||' \
 		>"$CLUSTER/pod-of-pvcbench-evs-ultra"
-	printf '%s\n' 'pod-3|Pending|its turn|' 'pod-3|Succeeded|' >"$CLUSTER/pod-of-pvcbench-sfs"
+	printf '%s\n' 'pod-3|Pending||its turn|' 'pod-3|Succeeded||' >"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'first log' >"$CLUSTER/logs-pod-1"
 	echo 'second log' >"$CLUSTER/logs-pod-2"
 	run -0 timeout 60 manifests/kube logs
@@ -235,23 +245,54 @@ claims() {
 	[[ $output == *"no Job here of class evs-ultra"*"make up"* ]]
 }
 
-@test "results keeps each log and prints each summary" {
-	echo 'pod-1 evs-ultra Succeeded' >"$CLUSTER/pods"
-	echo 'pod-2 sfs Pending' >>"$CLUSTER/pods"
+# pods_are JOB POD...: all that the cluster has of a Job, one time like the other.
+pods_are() {
+	echo "$1" >>"$CLUSTER/jobs"
+	printf '%s\n' "${@:2}" >"$CLUSTER/pods-of-$1"
+}
+
+@test "results keeps each log and summary in one folder, and says what others wait for" {
+	pods_are pvcbench-evs-ultra 'pod-1|Succeeded||'
+	pods_are pvcbench-sfs 'pod-2|Pending||its turn'
 	echo 'the log' >"$CLUSTER/logs-pod-1"
 	echo 'the summary' >"$CLUSTER/end-of-pod-1"
 	run -0 manifests/kube results
-	[[ $output == *'the summary'*'sfs: has not started'* ]]
+	[[ $output == "==> $BUILD/results/evs-ultra.log: the summary"*'sfs waits: its turn' ]]
 	[[ $(cat "$BUILD/results/evs-ultra.log") == 'the log' ]]
+	[[ $(cat "$BUILD/results/summary.txt") == "$output" ]]
 }
 
-@test "results of a pod without a log goes on with the others" {
-	printf '%s\n' 'pod-1 evs-ultra Failed' 'pod-2 sfs Succeeded' >"$CLUSTER/pods"
+@test "results of a pod without a log goes on with the others, and an older log stays" {
+	pods_are pvcbench-evs-ultra 'pod-1|Failed||'
+	pods_are pvcbench-sfs 'pod-2|Succeeded||'
 	touch "$CLUSTER/no-logs-pod-1"
 	echo 'Failed Evicted Usage of the volume' >"$CLUSTER/end-of-pod-1"
 	echo 'the summary' >"$CLUSTER/end-of-pod-2"
+	mkdir -p "$BUILD/results"
+	echo older >"$BUILD/results/evs-ultra.log"
 	run -0 manifests/kube results
-	[[ $output == *'evs-ultra.log): Failed Evicted Usage'*'the summary'* ]]
+	[[ $output == *'evs-ultra.log: no log; Failed Evicted Usage'*'the summary'* ]]
+	[[ $(cd "$BUILD/results" && echo evs* && cat evs*) == $'evs-ultra.log\nolder' ]]
+}
+
+@test "results of a Job with several pods has a file for each" {
+	pods_are pvcbench-sfs 'pod-1|Failed||' 'pod-2|Succeeded||'
+	pods_are pvcbench-many 'pod-3|Succeeded|0|' 'pod-4|Succeeded|1|'
+	for pod in 1 2 3 4; do
+		echo "log $pod" >"$CLUSTER/logs-pod-$pod"
+	done
+	run -0 manifests/kube results
+	[[ $(cd "$BUILD/results" && cat sfs.log sfs.2.log many-0.log many-1.log) == \
+		$'log 2\nlog 1\nlog 3\nlog 4' ]]
+}
+
+@test "results without a result fails, and says why there is none" {
+	run -1 manifests/kube results sfs
+	[[ $output == *'no Job here of class sfs'* ]]
+	pods_are pvcbench-sfs
+	echo 'exceeded quota' >"$CLUSTER/events-pvcbench-sfs"
+	run -1 manifests/kube results
+	[[ $output == *'pvcbench-sfs waits: exceeded quota'*'no pod here has started'* ]]
 }
 
 @test "dist writes a file for each class" {
