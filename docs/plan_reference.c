@@ -29,14 +29,18 @@ static bool is_mapping(const struct field *row)
 	return !strcmp(row->name, PLAN_SINK_HEADERS);
 }
 
-static void print_table(const struct field *rows, size_t n)
+/* with_kinds: a column tells which kinds of test have the key. */
+static void print_table(const struct field *rows, size_t n, bool with_kinds)
 {
-	printf("| Key | Value | Default | Meaning |\n| --- | --- | --- | --- |\n");
+	printf("| Key | %sValue | Default | Meaning |\n", with_kinds ? "Kinds | " : "");
+	printf("| --- | %s--- | --- | --- |\n", with_kinds ? "--- | " : "");
 	for (size_t i = 0; i < n; i++) {
 		const struct field *row = &rows[i];
 		char allowed[ALLOWED_MAX] = "names and values";
 
 		printf("| `%s` | ", row->name);
+		if (with_kinds)
+			printf("%s | ", row->kinds ? row->kinds : "all");
 		if (!is_mapping(row))
 			field_allowed(row, allowed, sizeof(allowed));
 		print_cell(allowed);
@@ -273,11 +277,11 @@ static void print_schema(void)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "table")) {
-		print_table(plan_fields, plan_n_fields);
+		print_table(plan_fields, plan_n_fields, true);
 		return 0;
 	}
 	if (argc == 2 && !strcmp(argv[1], "deliver")) {
-		print_table(plan_sink_fields, plan_n_sink_fields);
+		print_table(plan_sink_fields, plan_n_sink_fields, false);
 		return 0;
 	}
 	if (argc == 2 && !strcmp(argv[1], "schema")) {

@@ -226,6 +226,18 @@ const struct field *field_find(const struct field *table, size_t n, const char *
 	return NULL;
 }
 
+bool field_is_of(const struct field *row, const char *kind)
+{
+	size_t length = strlen(kind);
+
+	for (const char *word = row->kinds; word; word = strchr(word, ' ')) {
+		word += strspn(word, " ");
+		if (strcspn(word, " ") == length && !strncmp(word, kind, length))
+			return true;
+	}
+	return !row->kinds;
+}
+
 static unsigned min_of_3(unsigned a, unsigned b, unsigned c)
 {
 	unsigned least = a < b ? a : b;

@@ -37,6 +37,7 @@ struct field {
 	const char *pattern;      /* CUSTOM: what parse takes, as a regular expression */
 	const char *default_text; /* as it would be written in a plan; NULL: none */
 	const char *help;         /* one sentence for the reference page */
+	const char *kinds;        /* words: which kinds of object have it; NULL: all */
 };
 
 /*
@@ -59,6 +60,9 @@ const struct field *field_find(const struct field *table, size_t n, const char *
  * than 3 or not under half of name: then nobody could have meant it.
  */
 unsigned field_distance(const char *name, const char *known);
+
+/* Whether an object of this kind has the member. */
+bool field_is_of(const struct field *row, const char *kind);
 
 /* The name nearest to the one given, or NULL where all are too far. */
 const char *field_nearest(const struct field *table, size_t n, const char *name);

@@ -398,3 +398,10 @@ const struct kind kind_block = {
         .check = block_check,
         .run = block_run,
 };
+
+/* The plan made it a block test of one request at a time, see plan_complete. */
+const struct kind kind_probe = {
+        .name = PLAN_KIND_PROBE,
+        .check = block_check,
+        .run = block_run,
+};

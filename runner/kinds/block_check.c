@@ -147,6 +147,7 @@ static void fill_preview(struct preview *preview, const struct test *test, const
 	else if (plan_writes(test))
 		preview->write_bytes =
 		        test->numjobs * (test->io_size ? test->io_size : test->loops * g->size);
+	preview->duration_ns += test->requests * test->interval_ns;
 	if (block_lays_out(test))
 		preview->layout_bytes = g->files * g->file_bytes;
 	concede_in_preview(preview, g->size_note);

@@ -7,6 +7,7 @@
 
 const struct kind *const kinds[] = {
         &kind_block,
+        &kind_probe,
         NULL,
 };
 

@@ -89,7 +89,7 @@ struct kind {
 	           struct err *err);
 };
 
-extern const struct kind kind_block;
+extern const struct kind kind_block, kind_probe;
 
 /* By its name in the plan; NULL when there is none. */
 const struct kind *kind_find(const char *name);

@@ -23,6 +23,9 @@
 #define LEFT_MAX_NS       1e17               /* three years */
 #define COLUMNS_DEFAULT   80
 #define LINE_MAX_BYTES    1024
+/* Requests of a probe are told one by one where a look sees one at a time, and not for ever. */
+#define EACH_INTERVAL_NS (NSEC_PER_SEC / 10)
+#define EACH_MAX         1000
 
 static const char *const phase_name[] = {
         [PHASE_LAYOUT] = "layout",
@@ -78,7 +81,10 @@ static void append_amount(const struct test *test, char *out)
 {
 	char text[UNITS_TEXT_MAX];
 
-	if (test->loops)
+	if (plan_is_probe(test) && test->requests)
+		text_append(out, LINE_MAX_BYTES, "%llu requests",
+		            (unsigned long long)test->requests);
+	else if (test->loops)
 		text_append(out, LINE_MAX_BYTES, "%llu pass%s", (unsigned long long)test->loops,
 		            test->loops > 1 ? "es" : "");
 	else if (test->io_size)
@@ -100,6 +106,9 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	        view->by_amount ? 0 : test->ramp_time_ns + test->runtime_ns + view->probe_ns;
 	view->last_phase = -1;
 	view->stall_told = false;
+	view->each_left =
+	        test->interval_ns >= EACH_INTERVAL_NS && plan_is_probe(test) ? EACH_MAX : 0;
+	view->told_ios = view->told_latency_ns = 0;
 	start_text(view, line);
 	text_append(line, LINE_MAX_BYTES, "%s %s depth %llu x %llu job%s, ", plan_rw_name(test->rw),
 	            text_size(test->bs, bs), (unsigned long long)test->iodepth,
@@ -218,6 +227,30 @@ static void describe(const struct progress_view *view, const struct progress *p,
 	append_end(view, p, line);
 }
 
+/* Those that came back since the last ones were told. */
+static void tell_each(struct progress_view *view, uint64_t ios, uint64_t latency_sum_ns)
+{
+	uint64_t n = ios - min_u64(ios, view->told_ios);
+	char line[LINE_MAX_BYTES], text[UNITS_TEXT_MAX];
+
+	if (!n || !view->each_left || view->quiet)
+		return;
+	view->each_left -= min_u64(n, view->each_left);
+	start_text(view, line);
+	if (n > 1)
+		text_append(line, LINE_MAX_BYTES, "requests %llu to ",
+		            (unsigned long long)view->told_ios + 1);
+	else
+		text_append(line, LINE_MAX_BYTES, "request ");
+	text_append(line, LINE_MAX_BYTES, "%llu: %s%s%s", (unsigned long long)ios,
+	            n > 1 ? "mean " : "",
+	            units_format_time((latency_sum_ns - view->told_latency_ns) / n, text),
+	            view->each_left ? "" : "; later ones are told in sum");
+	write_line(view, line);
+	view->told_ios = ios;
+	view->told_latency_ns = latency_sum_ns;
+}
+
 void progress_tell(struct progress_view *view, const struct progress *p, uint64_t now_ns)
 {
 	uint64_t interval_ns = view->terminal ? LIVE_INTERVAL_NS : PLAIN_INTERVAL_NS;
@@ -230,6 +263,8 @@ void progress_tell(struct progress_view *view, const struct progress *p, uint64_
 		view->line_ns = now_ns;
 	if (p->phase != view->last_phase || p->ios < view->last_ios) /* or its next load */
 		enter_phase(view, p, now_ns);
+	if (p->phase == PHASE_RUN)
+		tell_each(view, p->ios, p->latency_sum_ns);
 	if (now_ns - view->line_ns < interval_ns && (!stall || view->stall_told))
 		return;
 	describe(view, p, now_ns, line);
@@ -277,10 +312,23 @@ void progress_wait(struct progress_view *view, const char *what, bool of_volume,
 	view->line_ns = now_ns;
 }
 
+/* The last requests of a probe came back after the last look at it. */
+static void tell_last(struct progress_view *view, const struct stats *stats)
+{
+	uint64_t ios = 0, latency_sum_ns = 0;
+
+	for (unsigned op = 0; stats && op < STATS_SYNC; op++) {
+		ios += stats->op[op].latency.count;
+		latency_sum_ns += stats->op[op].latency.sum;
+	}
+	tell_each(view, ios, latency_sum_ns);
+}
+
 void progress_end(struct progress_view *view, const struct test_result *tr)
 {
 	char line[LINE_MAX_BYTES], headline[LINE_MAX_BYTES];
 
+	tell_last(view, tr->stats);
 	start_text(view, line);
 	text_headline(tr, headline, sizeof(headline));
 	text_append(line, LINE_MAX_BYTES, "%s", headline);

@@ -1,7 +1,7 @@
 /*
  * The log while tests run: a line at each test's start and end and at least every
  * 10 s (5 s as it is), flushed; on a terminal one live line instead. Never silent: a stall is
- * told while it lasts.
+ * told while it lasts. Of a probe each request has a line.
  */
 #ifndef PVCBENCH_PROGRESS_H
 #define PVCBENCH_PROGRESS_H
@@ -25,8 +25,10 @@ struct progress_view {
 	/* the counters then, or zero at the start of the phase since */
 	uint64_t last_ns, last_ios, last_bytes, last_latency_ns;
 	int last_phase;
-	bool stall_told; /* the stall that lasts has had a line */
-	bool live;       /* an unfinished live line is on the screen */
+	uint64_t each_left; /* of a probe: so many requests are still told one by one */
+	uint64_t told_ios, told_latency_ns; /* of these, and the sum of their latencies */
+	bool stall_told;                    /* the stall that lasts has had a line */
+	bool live;                          /* an unfinished live line is on the screen */
 };
 
 void progress_begin(struct progress_view *view, const struct test *test);

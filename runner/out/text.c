@@ -184,8 +184,31 @@ static void append_op(const struct test_result *tr, enum stats_op op, char *out,
 		text_append(out, size, ", p99 %s", units_format_time(hist_percentile(h, 99), p99));
 }
 
+/* Few requests with pauses between have no rate that means anything. */
+static void append_probe(const struct test_result *tr, enum stats_op op, char *out, size_t size)
+{
+	const struct hist *h = &tr->stats->op[op].latency;
+	const struct {
+		const char *name;
+		double ns;
+	} figures[] = {
+	        {"min", (double)h->min},
+	        {"mean", hist_mean(h)},
+	        {"max", (double)h->max},
+	        {"stddev", hist_stddev(h)},
+	};
+	char text[UNITS_TEXT_MAX];
+
+	text_append(out, size, "%s%s %llu request%s", *out ? "; " : "", stats_op_name[op],
+	            (unsigned long long)h->count, h->count == 1 ? "" : "s");
+	for (unsigned i = 0; h->count && i < ARRAY_SIZE(figures); i++)
+		text_append(out, size, "%s %s %s", i ? "," : ":", figures[i].name,
+		            units_format_time((uint64_t)llround(figures[i].ns), text));
+}
+
 void text_headline(const struct test_result *tr, char *out, size_t size)
 {
+	bool probes = !strcmp(tr->kind, PLAN_KIND_PROBE);
 	char errors[REMARK_MAX] = "";
 
 	*out = '\0';
@@ -195,7 +218,7 @@ void text_headline(const struct test_result *tr, char *out, size_t size)
 		text_append(out, size, "interrupted");
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		if (test_result_measured(tr, (enum stats_op)op))
-			append_op(tr, (enum stats_op)op, out, size);
+			(probes ? append_probe : append_op)(tr, (enum stats_op)op, out, size);
 	errors_text(tr, errors, sizeof(errors));
 	if (*errors)
 		text_append(out, size, "; errors: %s", errors);

@@ -80,6 +80,7 @@ static void keep(struct overrides *overrides, const char *test, const struct set
 			slot = scope_add(&overrides->all_tests);
 	}
 	*slot = *setting;
+	slot->is_own = test[0];
 }
 
 static const struct entry *find_entry(const struct entry *entries, unsigned n, const char *name)

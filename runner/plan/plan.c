@@ -47,6 +47,7 @@ static const char *const destroy_choices[] = {
         NULL,
 };
 
+static const char *const kinds[] = {"block", PLAN_KIND_PROBE, NULL}; /* as in kinds/kind.c */
 static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "null", NULL};
 
 /* "50%": the number before the suffix, or false. */
@@ -113,15 +114,27 @@ static int parse_name(void *slot, const char *text, struct err *err)
 	return 0;
 }
 
-static int parse_engine(void *slot, const char *text, struct err *err)
+/* One of the words, into a text of PLAN_NAME_MAX. */
+static int parse_word(void *slot, const char *text, const char *const *words, const char *what,
+                      struct err *err)
 {
-	for (int i = 0; engines[i]; i++) {
-		if (!strcmp(engines[i], text)) {
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(words[i], text)) {
 			snprintf(slot, PLAN_NAME_MAX, "%s", text);
 			return 0;
 		}
 	}
-	return err_set(err, ERR_PLAN, "'%s' is not an engine", text);
+	return err_set(err, ERR_PLAN, "'%s' is not %s", text, what);
+}
+
+static int parse_kind(void *slot, const char *text, struct err *err)
+{
+	return parse_word(slot, text, kinds, "a kind of test", err);
+}
+
+static int parse_engine(void *slot, const char *text, struct err *err)
+{
+	return parse_word(slot, text, engines, "an engine", err);
 }
 
 /* The slot is the whole test: one expression more. */
@@ -136,6 +149,8 @@ static int parse_expect(void *slot, const char *text, struct err *err)
 	return 0;
 }
 
+#define PLAN_KINDS_IO "block " PLAN_KIND_PROBE
+
 #define AT(member)   .offset = offsetof(struct test, member)
 #define TEXT(member) AT(member), .size = sizeof(((struct test *)0)->member)
 
@@ -149,10 +164,15 @@ const struct field plan_fields[] = {
          .allowed = "up to 127 characters of A-Z a-z 0-9 _ -",
          .help = "The test's name, unique in the plan."},
         {.name = "kind",
-         .type = FIELD_STRING,
-         TEXT(kind),
+         .type = FIELD_CUSTOM,
+         .flags = FIELD_SINGLE,
+         AT(kind),
+         .parse = parse_kind,
+         .pattern = "block|" PLAN_KIND_PROBE,
+         .allowed = "block, probe",
          .default_text = "block",
-         .help = "What sort of test it is; `block` reads and writes blocks of a file or device."},
+         .help = "What sort of test it is; `block` reads and writes blocks of a file or device, "
+                 "`probe` asks for one block after the other, with pauses, and tells each."},
         {.name = "target",
          .type = FIELD_STRING,
          TEXT(target),
@@ -160,11 +180,13 @@ const struct field plan_fields[] = {
          .help = "Where to measure: a directory (the mount of a volume) or a block device, which "
                  "needs `destroy: true` to be written to."},
         {.name = "filename",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_STRING,
          TEXT(filename),
          .help = "An existing file to use in place of our own, relative to the target or absolute. "
                  "It is never laid out and never removed; writing to it needs `destroy: true`."},
         {.name = "rw",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CHOICE,
          AT(rw),
          .choices = rw_choices,
@@ -172,12 +194,14 @@ const struct field plan_fields[] = {
          .help = "The pattern: sequential `read`, `write`, `rw` (mixed; also `readwrite`), or at "
                  "random offsets `randread`, `randwrite`, `randrw`."},
         {.name = "rwmixread",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_UINT,
          AT(rwmixread),
          .max = 100,
          .default_text = "50",
          .help = "Percent of the requests that read, of `rw` and `randrw`; the others ignore it."},
         {.name = "bs",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_SIZE,
          AT(bs),
          .min = BLOCK_MIN_BYTES,
@@ -185,6 +209,7 @@ const struct field plan_fields[] = {
          .default_text = "4KiB",
          .help = "Bytes of one request."},
         {.name = "iodepth",
+         .kinds = "block",
          .type = FIELD_UINT,
          AT(iodepth),
          .min = 1,
@@ -193,6 +218,7 @@ const struct field plan_fields[] = {
          .help = "Requests that each job keeps outstanding. psync does it with as many threads, so "
                  "that a depth means the same for every engine."},
         {.name = "numjobs",
+         .kinds = "block",
          .type = FIELD_UINT,
          AT(numjobs),
          .min = 1,
@@ -200,6 +226,7 @@ const struct field plan_fields[] = {
          .default_text = "1",
          .help = "Jobs that do the same at once, each a thread."},
         {.name = "size",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CUSTOM,
          AT(size),
          .parse = parse_size,
@@ -210,12 +237,14 @@ const struct field plan_fields[] = {
                  "or `Nxmem`, N times the memory. Shrunk to what the volume holds, which is said. "
                  "`N%` of an object store, or of a volume without a capacity, is 1GiB."},
         {.name = "offset",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_SIZE,
          AT(offset),
          .max = SIZE_MAX_BYTES,
          .default_text = "0",
          .help = "Where in the file the work starts."},
         {.name = "offset_increment",
+         .kinds = "block",
          .type = FIELD_SIZE,
          AT(offset_increment),
          .max = SIZE_MAX_BYTES,
@@ -224,12 +253,14 @@ const struct field plan_fields[] = {
                  "jobs share. Without effect under `file_per_job`, where each starts at `offset` "
                  "of its own."},
         {.name = "file_per_job",
+         .kinds = "block",
          .type = FIELD_BOOL,
          AT(file_per_job),
          .default_text = "false",
          .help = "Each job has a file of its own, of `size` each, where otherwise all jobs share "
                  "one."},
         {.name = "runtime",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_TIME,
          AT(runtime_ns),
          .min = RUNTIME_MIN_NS,
@@ -237,7 +268,22 @@ const struct field plan_fields[] = {
          .default_text = "60s",
          .help = "How long to measure, after `ramp_time`; the work starts over when the file is "
                  "done."},
+        {.name = "requests",
+         .kinds = PLAN_KIND_PROBE,
+         .type = FIELD_UINT,
+         AT(requests),
+         .max = 1000000000,
+         .default_text = "0",
+         .help = "In place of `runtime`: this many requests. 0: `runtime` counts."},
+        {.name = "interval",
+         .kinds = PLAN_KIND_PROBE,
+         .type = FIELD_TIME,
+         AT(interval_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "1s",
+         .help = "Pause from the end of a request to the start of the next one."},
         {.name = "ramp_time",
+         .kinds = "block",
          .type = FIELD_TIME,
          AT(ramp_time_ns),
          .max = TIME_MAX_NS,
@@ -245,12 +291,14 @@ const struct field plan_fields[] = {
          .help = "How long to work before measuring. A test bounded by `loops` or `io_size` has "
                  "none."},
         {.name = "loops",
+         .kinds = "block",
          .type = FIELD_UINT,
          AT(loops),
          .max = 1000000,
          .default_text = "0",
          .help = "In place of `runtime`: this many passes over `size`. 0: `runtime` counts."},
         {.name = "io_size",
+         .kinds = "block",
          .type = FIELD_SIZE,
          AT(io_size),
          .max = SIZE_MAX_BYTES,
@@ -258,6 +306,7 @@ const struct field plan_fields[] = {
          .help = "In place of `runtime`: this many bytes by each job, more or less than `size`. 0: "
                  "`runtime` counts."},
         {.name = "ioengine",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CUSTOM,
          AT(ioengine),
          .parse = parse_engine,
@@ -268,6 +317,7 @@ const struct field plan_fields[] = {
                  "by trying; a name is a demand, and the test fails where it is refused. `null` "
                  "moves nothing: it shows the cost of the program itself."},
         {.name = "direct",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CHOICE,
          AT(direct),
          .choices = auto_choices,
@@ -275,23 +325,27 @@ const struct field plan_fields[] = {
          .help = "Past the page cache (O_DIRECT). `auto` falls back to buffered where that is "
                  "refused, and says so; `true` is a demand; `false` measures with the page cache."},
         {.name = "fsync",
+         .kinds = "block",
          .type = FIELD_UINT,
          AT(fsync),
          .max = 1000000000,
          .default_text = "0",
          .help = "fsync after this many writes. 0: never."},
         {.name = "fdatasync",
+         .kinds = "block",
          .type = FIELD_UINT,
          AT(fdatasync),
          .max = 1000000000,
          .default_text = "0",
          .help = "fdatasync after this many writes. 0: never."},
         {.name = "end_fsync",
+         .kinds = "block",
          .type = FIELD_BOOL,
          AT(end_fsync),
          .default_text = "false",
          .help = "fsync once at the end of the writes."},
         {.name = "sync",
+         .kinds = "block",
          .type = FIELD_CHOICE,
          AT(sync),
          .choices = sync_choices,
@@ -299,6 +353,7 @@ const struct field plan_fields[] = {
          .help = "Open the file O_SYNC (`sync` or `true`) or O_DSYNC (`dsync`), so that each write "
                  "returns when it is stable."},
         {.name = "rate_iops",
+         .kinds = "block",
          .type = FIELD_UINT,
          AT(rate_iops),
          .max = 1000000000,
@@ -307,18 +362,21 @@ const struct field plan_fields[] = {
                  "does; latency counts from the due time. k is 1000 here (fio: 1024). 0: closed "
                  "loop."},
         {.name = "rate",
+         .kinds = "block",
          .type = FIELD_SIZE,
          AT(rate),
          .max = SIZE_MAX_BYTES,
          .default_text = "0",
          .help = "The same as bytes a second by each job. 0: closed loop."},
         {.name = "thinktime",
+         .kinds = "block",
          .type = FIELD_TIME,
          AT(thinktime_ns),
          .max = TIME_MAX_NS,
          .default_text = "0",
          .help = "Pause of a job after each request. A bare number is seconds (fio: us)."},
         {.name = "random_distribution",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CUSTOM,
          AT(random_distribution),
          .parse = parse_distribution,
@@ -328,24 +386,28 @@ const struct field plan_fields[] = {
          .help = "How random offsets spread: `uniform` (fio: random), or `zipf:THETA`, few places "
                  "hit often (`zipf` alone: 1.1)."},
         {.name = "randommap",
+         .kinds = "block",
          .type = FIELD_BOOL,
          AT(randommap),
          .default_text = "false",
          .help = "Each block once per pass in random order, as fio does unless norandommap. "
                  "Otherwise offsets are drawn with replacement."},
         {.name = "randseed",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_UINT,
          AT(randseed),
          .max = UINT64_MAX,
          .default_text = "0",
          .help = "Start of the random numbers. 0: a new one each run, named in the result."},
         {.name = "buffer",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CHOICE,
          AT(buffer),
          .choices = buffer_choices,
          .default_text = "random",
          .help = "What is written: `random` data that neither compresses nor repeats, or `zero`."},
         {.name = "layout",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CHOICE,
          AT(layout),
          .choices = layout_choices,
@@ -355,6 +417,7 @@ const struct field plan_fields[] = {
                  "and said; reads only of a device (below /dev) or a `filename`, which hold "
                  "something anyway."},
         {.name = "layout_time",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_TIME,
          AT(layout_time_ns),
          .max = TIME_MAX_NS,
@@ -370,6 +433,7 @@ const struct field plan_fields[] = {
                  "of a test by amount, before the test fails. 0: no limit. A test by time ends "
                  "with its time."},
         {.name = "verify",
+         .kinds = "block",
          .type = FIELD_CHOICE,
          AT(verify),
          .choices = verify_choices,
@@ -379,12 +443,14 @@ const struct field plan_fields[] = {
                  "back after it; a mismatch fails the test. It takes CPU time between the "
                  "requests, so rates may be lower."},
         {.name = "ledger",
+         .kinds = "block",
          .type = FIELD_STRING,
          TEXT(ledger),
          .help = "With `verify`: a new file, not on the volume, that tells what of the writes was "
                  "acknowledged and synced. The files of the run stay, and `pvcbench verify LEDGER` "
                  "says, also after a crash, whether all is there that must be."},
         {.name = "limits_probe",
+         .kinds = "block",
          .type = FIELD_CHOICE,
          AT(limits_probe),
          .choices = auto_choices,
@@ -409,6 +475,7 @@ const struct field plan_fields[] = {
          .default_text = "false",
          .help = "A concession (a smaller file, another engine, buffered for direct) is an error."},
         {.name = "destroy",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CHOICE,
          AT(destroy),
          .choices = destroy_choices,
@@ -431,6 +498,7 @@ const struct field plan_fields[] = {
          .help = "A target on the container's own root file system, which the node's disk holds, "
                  "is refused without it."},
         {.name = "expect",
+         .kinds = PLAN_KINDS_IO,
          .type = FIELD_CUSTOM,
          .offset = 0,
          .flags = FIELD_LIST | FIELD_EXPLAINS,
@@ -455,6 +523,21 @@ const char *const plan_rw_names[] = {
         [RW_RANDWRITE] = "randwrite", [RW_RW] = "rw",       [RW_RANDRW] = "randrw",
         [RW_RANDRW + 1] = NULL,
 };
+
+bool plan_is_probe(const struct test *test)
+{
+	return !strcmp(test->kind, PLAN_KIND_PROBE);
+}
+
+/* A probe is a block test of a special shape. */
+void plan_complete(struct test *test)
+{
+	if (!plan_is_probe(test))
+		return;
+	test->thinktime_ns = test->interval_ns;
+	test->io_size = test->requests * test->bs;
+	test->ramp_time_ns = 0;
+}
 
 bool plan_reads(const struct test *test)
 {

@@ -62,6 +62,7 @@ struct test {
 	uint64_t rate_iops; /* open loop: requests a second per job; 0: closed loop */
 	uint64_t rate;      /* the same as bytes a second per job */
 	uint64_t thinktime_ns;
+	uint64_t requests, interval_ns; /* of a probe, which turns them into the above */
 	struct plan_distribution random_distribution;
 	bool randommap;
 	uint64_t randseed;          /* 0: a new one each run */
@@ -136,6 +137,10 @@ static inline bool plan_by_amount(const struct test *test)
 	return test->loops || test->io_size;
 }
 
+/* Asks for one block after the other, to tell each. */
+#define PLAN_KIND_PROBE "probe"
+bool plan_is_probe(const struct test *test);
+
 /* Whether it holds back by itself, so that its rate is not the volume's. */
 static inline bool plan_paces(const struct test *test)
 {
@@ -164,6 +169,9 @@ const struct plan_builtin *plan_builtin_find(const char *name);
 
 /* JSON Schemas of a plan and of a result document, compiled in beside the plans. */
 extern const char plan_schema_json[], result_schema_json[];
+
+/* Fill in what follows from a test's keys, before plan_check_test. */
+void plan_complete(struct test *test);
 
 /* What contradicts itself within one test: two keys that exclude each other. */
 int plan_check_test(const struct test *test, struct err *err);

@@ -150,6 +150,7 @@ static int build_test(struct test *test, const struct scope *all, unsigned index
 		if (append_to_name(test->name, setting, setting->values[digit].text, err))
 			return -1;
 	}
+	plan_complete(test);
 	return plan_check_test(test, err);
 }
 
@@ -191,9 +192,37 @@ static int add_repeats(struct plan *plan, const struct test *test, struct err *e
 	return 0;
 }
 
-int scope_expand(const struct scope *all, struct plan *plan, unsigned line, unsigned column,
+/*
+ * What is said of all tests may suit some of them only, and is left out of others; what is
+ * said of one must suit it.
+ */
+static int fit_kind(struct scope *all, struct err *err)
+{
+	const struct field *kind_row = field_find(plan_fields, plan_n_fields, "kind");
+	const struct setting *setting = scope_find(all, kind_row);
+	const char *kind = setting ? setting->values[0].text : kind_row->default_text;
+	const char *name = scope_find(all, scope_name_row())->values[0].text;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct field *row = all->settings[i].row;
+
+		if (field_is_of(row, kind))
+			all->settings[kept++] = all->settings[i];
+		else if (all->settings[i].is_own)
+			return err_set(err, ERR_PLAN, "test '%s': %s is no key of kind %s (of: %s)",
+			               name, row->name, kind, row->kinds);
+	}
+	all->n = kept;
+	return 0;
+}
+
+int scope_expand(struct scope *all, struct plan *plan, unsigned line, unsigned column,
                  struct err *err)
 {
+	if (fit_kind(all, err))
+		return -1;
+
 	unsigned products = count_products(all);
 
 	if (products > PLAN_TESTS_MAX)

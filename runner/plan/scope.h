@@ -18,6 +18,7 @@ struct setting {
 	struct value *values; /* owned, unless put there by scope_put */
 	unsigned n_values;
 	bool is_list; /* written as a list, even of one */
+	bool is_own;  /* said of this test, not of all */
 };
 
 /* Settings of different rows in the order written; room for every row. */
@@ -53,9 +54,10 @@ const struct field *scope_name_row(void);
 /*
  * Add the tests that `all` makes to the plan: a value for each key, every combination of
  * its lists, every repeat. The first list turns slowest, as nested loops in the order
- * written would. line and column say where the test stands.
+ * written would. Keys that the test's kind has not are left out of all, unless they are its
+ * own: these are an error. line and column say where the test stands.
  */
-int scope_expand(const struct scope *all, struct plan *plan, unsigned line, unsigned column,
+int scope_expand(struct scope *all, struct plan *plan, unsigned line, unsigned column,
                  struct err *err);
 
 /* The error of an allocation that failed. Returns -1. */

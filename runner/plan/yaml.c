@@ -49,6 +49,7 @@ static int scope_read(const struct tree *tree, struct scope *scope, const struct
 
 	if (setting_read(tree, &setting, row, value, err))
 		return -1;
+	setting.is_own = !is_top;
 	*scope_add(scope) = setting;
 	return 0;
 }

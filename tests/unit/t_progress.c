@@ -92,6 +92,52 @@ static void test_start_lines(void **unused)
 	                    "[3/9] read-bw: randread 2300B depth 16 x 4 jobs, 1GiB per job\n");
 }
 
+/* A request a second, each with its line, the last one by the result; short pauses have none. */
+static void test_probe_tells_each(void **unused)
+{
+	struct test test = sample_test("ping", RW_RANDREAD);
+	struct test_result tr = {.name = "ping", .kind = "probe", .runtime_ns = 4 * S};
+	struct progress p = {.phase = PHASE_RUN};
+
+	(void)unused;
+	snprintf(test.kind, sizeof(test.kind), "probe");
+	test.requests = 4;
+	test.interval_ns = S;
+	test.iodepth = 1;
+	plan_complete(&test);
+	assert_int_equal(test.io_size, 4 * 4096);
+	assert_int_equal(test.thinktime_ns, S);
+	assert_int_equal(test.ramp_time_ns, 0);
+	news();
+	progress_begin(&view, &test);
+	tell(p, 0);
+	p.ios = 1;
+	p.latency_sum_ns = 200000;
+	tell(p, 1);
+	tell(p, 1.1);
+	p.ios = 3;
+	p.latency_sum_ns = 800000;
+	tell(p, 3);
+	tr.stats = stats_new();
+	for (unsigned i = 1; i <= 4; i++)
+		stats_record(tr.stats, STATS_READ, 4096, i * 100000 + (i == 4) * 200000, i);
+	progress_end(&view, &tr);
+	assert_string_equal(news(),
+	                    "[3/9] ping: randread 4KiB depth 1 x 1 job, 4 requests\n"
+	                    "[3/9] ping: request 1: 200us\n"
+	                    "[3/9] ping: requests 2 to 3: mean 300us\n"
+	                    "[3/9] ping: request 4: 400us\n"
+	                    "[3/9] ping: read 4 requests: min 100us, mean 300us, max 600us, "
+	                    "stddev 216us\n");
+	stats_free(tr.stats);
+	test.interval_ns = S / 100;
+	progress_begin(&view, &test);
+	news();
+	tell(p, 0);
+	tell(p, 1);
+	assert_string_equal(news(), "");
+}
+
 /* Several calls a second, a line every 5 s; rates are of the time since the line before. */
 static void test_plain_lines(void **unused)
 {
@@ -398,6 +444,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(test_start_lines),
 	        TEST(test_plain_lines),
+	        TEST(test_probe_tells_each),
 	        TEST(test_rates_are_of_the_last_stretch),
 	        TEST(test_layout_has_an_end_in_sight),
 	        TEST(test_the_probe_is_ahead),
