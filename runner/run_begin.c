@@ -65,8 +65,11 @@ static void stamp_run(struct result *result)
 static int begin_result(struct run *run, struct err *err)
 {
 	struct result *result = &run->result;
+	char name[HOST_TEXT_MAX];
 
 	stamp_run(result);
+	if (!gethostname(name, sizeof(name)))
+		host_copy_graphic(result->host, sizeof(result->host), name);
 	COPY(result->version, PVCBENCH_VERSION);
 	COPY(result->plan, run->agenda.plan.name);
 	result->tests = calloc(run->agenda.plan.n_tests, sizeof(*result->tests));

@@ -232,6 +232,15 @@ static void note_memory(const struct block *b)
 	tr->fits_memory = !tr->direct && tr->size * b->n_files < b->env->host->memory_bytes;
 }
 
+/* What the wall clock showed at a moment of the monotonic one, since 1970. */
+static uint64_t wall_ns(uint64_t at_ns)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec - (clock_now_ns() - at_ns);
+}
+
 static int measure(struct block *b, struct err *err)
 {
 	struct load_job jobs[PLAN_JOBS_MAX];
@@ -254,6 +263,8 @@ static int measure(struct block *b, struct err *err)
 	evidence_close(&evidence);
 	b->tr->stats = outcome.stats;
 	b->tr->runtime_ns = outcome.window_ns;
+	if (outcome.window_ns)
+		b->tr->started_ns = wall_ns(outcome.start_ns);
 	if (outcome.stats)
 		b->tr->longest_gap = stats_longest_gap(outcome.stats, outcome.window_ns);
 	b->unanswered = outcome.stats && outcome.stats->unfinished;

@@ -245,6 +245,7 @@ static void sum_up(const struct load *load, struct load_outcome *outcome)
 		stats_merge(outcome->stats, load->threads[i].stats);
 	count_unfinished(load, outcome);
 	outcome->window_ns = window(load, end);
+	outcome->start_ns = load->threads[0].window_ns;
 	if (load->params.period_num_ns)
 		count_unsent(load, outcome->stats, start,
 		             min_u64(end, start + load->params.ramp_ns + outcome->window_ns));

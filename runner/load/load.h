@@ -62,7 +62,8 @@ struct load_outcome {
 	struct stats *stats; /* sum over all workers; the caller frees it */
 	/* What rates refer to; shorter than asked when stopped, 0 when it never began. */
 	uint64_t window_ns;
-	bool held; /* threads did not come back: the kernel may still use their files */
+	uint64_t start_ns; /* of the window, by the monotonic clock */
+	bool held;         /* threads did not come back: the kernel may still use their files */
 };
 
 struct load;

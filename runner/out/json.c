@@ -283,6 +283,33 @@ static const struct member probe_members[] = {
         {0},
 };
 
+static bool has_start(const void *object)
+{
+	return ((const struct test_result *)object)->started_ns;
+}
+
+static bool is_of_pods(const void *object)
+{
+	return ((const struct test_result *)object)->pods.n;
+}
+
+static const struct member pods_members[] = {
+        {"n", UINT_AT(struct pods, n), .required = true},
+        {"of", UINT_AT(struct pods, of), .required = true},
+        {"starts_apart_ns", UINT_AT(struct pods, apart_ns), .required = true},
+        {"longest_runtime_ns", UINT_AT(struct pods, longest_ns), .required = true},
+        {"read_iops", DOUBLE_AT(struct pods, iops[STATS_READ]), .required = true},
+        {"read_bw_bytes", DOUBLE_AT(struct pods, bw[STATS_READ]), .required = true},
+        {"write_iops", DOUBLE_AT(struct pods, iops[STATS_WRITE]), .required = true},
+        {"write_bw_bytes", DOUBLE_AT(struct pods, bw[STATS_WRITE]), .required = true},
+        {"sync_iops", DOUBLE_AT(struct pods, iops[STATS_SYNC]), .required = true},
+        {"iops_min", DOUBLE_AT(struct pods, iops_min), .required = true},
+        {"iops_median", DOUBLE_AT(struct pods, iops_median), .required = true},
+        {"iops_max", DOUBLE_AT(struct pods, iops_max), .required = true},
+        {"slowest", TEXT_AT(struct pods, slowest), .required = true},
+        {0},
+};
+
 static const struct member test_members[] = {
         {"name", TEXT_AT(struct test_result, name), .required = true},
         {"kind", TEXT_AT(struct test_result, kind)},
@@ -322,6 +349,7 @@ static const struct member test_members[] = {
         {"ramp_time_ns", UINT_AT(struct test_result, ramp_time_ns)},
         {"runtime_asked_ns", UINT_AT(struct test_result, runtime_asked_ns)},
         {"runtime_ns", UINT_AT(struct test_result, runtime_ns)},
+        {"started_ns", KNOWN_AT(struct test_result, started_ns), .present = has_start},
         {"layout", CHOICE_AT(struct test_result, layout, layout_words)},
         {"first_write", BOOL_AT(struct test_result, first_write)},
         {"layout_bytes", UINT_AT(struct test_result, layout_bytes)},
@@ -343,6 +371,7 @@ static const struct member test_members[] = {
         {"longest_gap", .known = has_gap, .write = write_gap, .read = read_gap},
         {"limits_probe", OBJECT_AT(struct test_result, limits_probe, probe_members),
          .present = was_probed},
+        {"pods", OBJECT_AT(struct test_result, pods, pods_members), .present = is_of_pods},
         {"omitted", .write = write_omitted},
         {"read", .write = write_op, .read = read_op},
         {"write", .write = write_op, .read = read_op},
@@ -370,8 +399,39 @@ static bool has_notes(const void *object)
 	return ((const struct result *)object)->n_notes;
 }
 
+static bool has_host(const void *object)
+{
+	return ((const struct result *)object)->host[0];
+}
+
+static bool is_peer(const void *object)
+{
+	return ((const struct result *)object)->peer.count;
+}
+
+static bool is_merged(const void *object)
+{
+	return ((const struct result *)object)->merged.pods;
+}
+
+static const struct member peer_members[] = {
+        {"index", UINT_AT(struct peer, index), .required = true},
+        {"count", UINT_AT(struct peer, count), .required = true},
+        {0},
+};
+
+static const struct member merged_members[] = {
+        {"pods", UINT_AT(struct merged, pods), .required = true},
+        {"of", KNOWN_AT(struct merged, of), .required = true},
+        {"missing", TEXT_AT(struct merged, missing), .required = true},
+        {0},
+};
+
 static const struct member run_members[] = {
         {"id", TEXT_AT(struct result, id)},
+        {"host", TEXT_AT(struct result, host), .present = has_host},
+        {"peer", OBJECT_AT(struct result, peer, peer_members), .present = is_peer},
+        {"merged", OBJECT_AT(struct result, merged, merged_members), .present = is_merged},
         {"started", TEXT_AT(struct result, started)},
         {"version", TEXT_AT(struct result, version)},
         {"plan", TEXT_AT(struct result, plan)},

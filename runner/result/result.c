@@ -112,11 +112,15 @@ static double per_second(const struct test_result *tr, uint64_t n)
 
 double test_result_iops(const struct test_result *tr, enum stats_op op)
 {
+	if (tr->pods.n)
+		return tr->pods.iops[op];
 	return tr->stats ? per_second(tr, tr->stats->op[op].latency.count) : 0;
 }
 
 double test_result_bw(const struct test_result *tr, enum stats_op op)
 {
+	if (tr->pods.n)
+		return tr->pods.bw[op];
 	return tr->stats ? per_second(tr, tr->stats->op[op].bytes) : 0;
 }
 

@@ -62,6 +62,20 @@ struct limits_probe {
 	uint64_t floor_ns;   /* median latency of one job at depth 1; 0: not known */
 };
 
+/*
+ * What the pods that ran a test together gave, see result/merge.h. Rates are sums of the pods'
+ * rates, each over its own window; the spread is that of a pod's reads and writes together.
+ */
+struct pods {
+	uint64_t n;          /* whose figures these are; 0: one process gave them */
+	uint64_t of;         /* that took part in the run */
+	uint64_t apart_ns;   /* from the first start of a window to the last one */
+	uint64_t longest_ns; /* the longest of their windows */
+	double iops[STATS_OPS], bw[STATS_OPS];
+	double iops_min, iops_median, iops_max;
+	char slowest[RESULT_TEXT_MAX]; /* the pod of iops_min */
+};
+
 struct test_result {
 	char name[PLAN_NAME_MAX];
 	char kind[PLAN_NAME_MAX];
@@ -98,6 +112,7 @@ struct test_result {
 	uint64_t offset, offset_increment;
 	bool first_write;                 /* to a file of our own that was not laid out */
 	uint64_t runtime_ns;              /* the window that rates refer to */
+	uint64_t started_ns;              /* of that window, since 1970 (UTC); 0: not known */
 	uint64_t randseed;                /* of offsets and data; 0: not drawn yet */
 	uint64_t layout_bytes, layout_ns; /* shown, never counted */
 	uint64_t data_age_ns; /* of what this run laid out, when the test began; 0: not known */
@@ -114,6 +129,7 @@ struct test_result {
 	struct usage usage;
 	struct gap longest_gap; /* stats_longest_gap of these; all zero: not known */
 	struct limits_probe limits_probe;
+	struct pods pods;
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
@@ -143,8 +159,24 @@ struct conditions {
 	struct published class_limits;
 };
 
+/* A process that runs beside others that do the same. */
+struct peer {
+	uint64_t index; /* from 0 */
+	uint64_t count; /* of them all; 0: there are no others */
+};
+
+/* Of a result that was merged. */
+struct merged {
+	uint64_t pods;                 /* that gave it; 0: it was not merged */
+	uint64_t of;                   /* that there should be; 0: not known */
+	char missing[RESULT_TEXT_MAX]; /* the indices of the others: "1, 4-6"; "": none */
+};
+
 struct result {
-	char id[RESULT_TEXT_MAX];      /* of the run */
+	char id[RESULT_TEXT_MAX];   /* of the run */
+	char host[RESULT_TEXT_MAX]; /* as the pod or machine calls itself */
+	struct peer peer;
+	struct merged merged;
 	char started[RESULT_TEXT_MAX]; /* RFC 3339, UTC */
 	char version[RESULT_TEXT_MAX];
 	char plan[PLAN_PATH_MAX];
@@ -191,7 +223,7 @@ void result_note(struct result *result, const char *text);
  */
 bool test_result_measured(const struct test_result *tr, enum stats_op op);
 
-/* Completions per second, bytes per second; 0 without a window. */
+/* Completions per second, bytes per second; 0 without a window. Of pods: the sum of theirs. */
 double test_result_iops(const struct test_result *tr, enum stats_op op);
 double test_result_bw(const struct test_result *tr, enum stats_op op);
 

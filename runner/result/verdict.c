@@ -481,7 +481,7 @@ bool verdict_paces_itself(const struct test_result *tr)
 {
 	double iops = test_result_iops(tr, STATS_READ) + test_result_iops(tr, STATS_WRITE);
 	double bw = test_result_bw(tr, STATS_READ) + test_result_bw(tr, STATS_WRITE);
-	double kept = 0.98;
+	double kept = 0.98 * (double)max_u64(1, tr->pods.n); /* the pace is that of each pod */
 
 	return tr->thinktime_ns || (tr->rate_iops && iops >= kept * (double)tr->rate_iops) ||
 	       (tr->rate && bw >= kept * (double)tr->rate);
@@ -553,6 +553,16 @@ bool verdict_too_short(const struct result *result, char out[RESULT_TEXT_MAX])
 		return true;
 	}
 	return false;
+}
+
+void verdict_judge_sum(struct test_result *tr, const struct conditions *conditions)
+{
+	tr->n_verdicts = 0;
+	if (!tr->stats)
+		return;
+	judge_errors(tr);
+	if (conditions)
+		judge_published(tr, &conditions->class_limits);
 }
 
 void verdict_judge(struct test_result *tr, const struct conditions *conditions)

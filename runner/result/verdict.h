@@ -112,6 +112,13 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 void verdict_judge(struct test_result *tr, const struct conditions *conditions);
 
 /*
+ * The same of the sum of several pods, as far as their sum is evidence: errors, and, where it is
+ * one volume that all of them used, how they stand against its published limits. conditions
+ * is NULL where it is not one.
+ */
+void verdict_judge_sum(struct test_result *tr, const struct conditions *conditions);
+
+/*
  * Add to the run's verdicts what `again`, the first test once more at the end of the plan, gave
  * against what lasted of the first: drift, always with its figure, again / first. Within
  * VERDICT_DRIFT of 1 the text says that it is none to speak of. False where one of both gave no
