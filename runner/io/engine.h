@@ -17,9 +17,19 @@ enum io_op { IO_READ, IO_WRITE, IO_FSYNC, IO_FDATASYNC };
 /*
  * Requests handed to the kernel in one call. From three on it holds them back from the
  * device until it has made the whole batch ready (a plug): of 16 small ones the first
- * waits some 40 us. Four cost a fast volume 3 to 9 % more CPU than one call for all do.
+ * waits some 40 us. So a device gets them by four.
  */
 #define ENGINE_BATCH 4
+
+/*
+ * The next call's batch, from the last one's and whether that left nothing in flight. Then
+ * the storage answers within the call, as a page cache does: no device waits behind a plug,
+ * and a call less is time saved. The first call that leaves something ends it.
+ */
+static inline unsigned engine_batch(unsigned last, bool all_answered)
+{
+	return all_answered ? (unsigned)min_u64(2 * last, ENGINE_DEPTH_MAX) : ENGINE_BATCH;
+}
 
 /* One request. The caller owns it and keeps it unchanged until it is reaped. */
 struct io {

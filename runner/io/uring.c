@@ -1,12 +1,13 @@
 /*
- * io_uring. submit fills the submission queue and hands all but the last few to the
+ * io_uring. submit fills the submission queue and hands all but the last batch to the
  * kernel; reap hands on these and waits in the same system call, so that a closed loop
- * costs one call per ENGINE_BATCH requests.
+ * costs one call per batch. Where the storage answers within the call there is nothing to
+ * wait for: reap hands over, finds all of it done, and the batch grows (engine_batch).
  *
  * The ring is set up as the newest kernels like it (completions run in our own
- * context, when we ask for them), else as older ones do. The file and the arena
- * are registered where the kernel allows it: that saves a reference count and
- * the pinning of pages for every request, and where it is refused (a small
+ * context, when we ask for them), else as older ones do. The ring, the file and the
+ * arena are registered where the kernel allows it: that saves reference counts for
+ * every call and request and the pinning of pages, and where it is refused (a small
  * RLIMIT_MEMLOCK) plain requests do the same work.
  *
  * Kernels before 5.11 cannot wait with a time limit in that call
@@ -30,6 +31,7 @@ struct uring {
 	int fd; /* index 0 when the file is registered */
 	uint8_t sqe_flags;
 	bool arena_is_registered;
+	unsigned batch;         /* to the kernel in one call */
 	unsigned outstanding;   /* taken and not handed out */
 	unsigned starved_tries; /* in a row */
 };
@@ -66,6 +68,7 @@ static void register_what_works(struct uring *u, const struct engine_params *par
 	struct iovec arena = {.iov_base = params->arena, .iov_len = params->arena_size};
 
 	u->fd = params->fd;
+	io_uring_register_ring_fd(&u->ring);
 	if (io_uring_register_files(&u->ring, &params->fd, 1) == 0) {
 		u->fd = 0;
 		u->sqe_flags = IOSQE_FIXED_FILE;
@@ -88,6 +91,7 @@ static int uring_open(void **state, const struct engine_params *params, struct e
 		               params->depth);
 	}
 	register_what_works(u, params);
+	u->batch = ENGINE_BATCH;
 	*state = u;
 	return 0;
 }
@@ -107,15 +111,28 @@ static void prepare(const struct uring *u, struct io_uring_sqe *sqe, const struc
 	sqe->flags |= u->sqe_flags;
 }
 
+/*
+ * One call, without waiting; what the kernel does not take now stays queued for the reap.
+ * True when it left nothing in flight.
+ */
+static bool hand_over(struct uring *u)
+{
+	io_uring_submit(&u->ring);
+
+	bool all_answered = io_uring_cq_ready(&u->ring) == u->outstanding;
+
+	u->batch = engine_batch(u->batch, all_answered);
+	return all_answered;
+}
+
 static int uring_submit(void *state, struct io *const *ios, unsigned n)
 {
 	struct uring *u = state;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		/* What the kernel does not take now stays queued for the reap. */
-		if (io_uring_sq_ready(&u->ring) >= ENGINE_BATCH)
-			io_uring_submit(&u->ring);
+		if (io_uring_sq_ready(&u->ring) >= u->batch)
+			hand_over(u);
 
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
 
@@ -123,8 +140,8 @@ static int uring_submit(void *state, struct io *const *ios, unsigned n)
 			break;
 		prepare(u, sqe, ios[i]);
 		io_uring_sqe_set_data(sqe, ios[i]);
+		u->outstanding++;
 	}
-	u->outstanding += i;
 	return i || n == 0 ? (int)i : -EAGAIN;
 }
 
@@ -237,7 +254,9 @@ static int uring_reap(void *state, struct io **done, unsigned min, unsigned max,
 	        .tv_nsec = (long long)(timeout_ns % NSEC_PER_SEC),
 	};
 	unsigned least = (unsigned)min_u64(min, u->outstanding);
-	int ret = flush_patiently(u, least, timeout_ns == UINT64_MAX ? NULL : &timeout);
+	bool all_there = u->batch > ENGINE_BATCH && hand_over(u);
+	int ret = all_there ? 0
+	                    : flush_patiently(u, least, timeout_ns == UINT64_MAX ? NULL : &timeout);
 	unsigned got = collect(u, done, max);
 	bool broken = ret < 0 && ret != -ETIME && ret != -EINTR;
 

@@ -63,16 +63,39 @@ carried() { # ENGINE
 	same "$(calls io_uring_enter)" 0
 }
 
-# the most requests that one call gave to the kernel
+# the most requests that one call gave to the kernel, of the thread that made the last such call
 largest_call() { # NAME
-	sed -En "s/.*[ (]$1\\([^,]+, ([0-9]+),.*/\\1/p" "$T/trace" | sort -n | tail -1
+	local thread
+	thread=$(grep "[ (]$1(" "$T/trace" | tail -1)
+	grep "^${thread%% *} " "$T/trace" |
+		sed -En "s/.*[ (]$1\\([^,]+, ([0-9]+),.*/\\1/p" | sort -n | tail -1
 }
 
 @test "a call hands over a few requests, so that the device need not wait for all of them" {
+	faultfs
+	rules "read delay 2"
 	carried io_uring
 	within "$(largest_call io_uring_enter)" 2 4
 	carried libaio
 	within "$(largest_call io_submit)" 2 4
+}
+
+# reads of 1 MiB, which memory answers once each block was read
+from_memory() { # ENGINE
+	need_strace
+	[ "$mnt" ] || loop_fs ext4
+	WRAP=(strace -f -s 8 -o "$T/trace" -e "trace=io_uring_enter,io_submit,io_getevents")
+	reads "$1" "direct: false, size: 1MiB"
+	exits 0
+}
+
+@test "where memory answers within the call, one call carries all" {
+	from_memory io_uring
+	same "$(largest_call io_uring_enter)" 8
+	within "$(calls io_uring_enter)" 1 $(($(get '.tests[0].read.ios') / 4))
+	from_memory libaio
+	same "$(largest_call io_submit)" 8
+	within "$(calls io_getevents)" 0 50
 }
 
 @test "psync: pread64 carries the requests" {
@@ -133,6 +156,39 @@ for_errno() { # ERRNO
 	reads io_uring
 	exits 0
 	holds '.tests[0] | .ioengine == "io_uring" and .read.ios > 0'
+}
+
+# io_uring measures all the same on a kernel WITHOUT; its set-up calls are then in $T/trace.
+measures_without() { # NAME...
+	need_strace
+	need_tool without.so
+	[ "$mnt" ] || loop_fs ext4
+	WRAP=(strace -f -o "$T/trace" -e "trace=io_uring_setup,io_uring_register,ppoll"
+		-E "LD_PRELOAD=$tools/without.so" -E "WITHOUT=$*")
+	reads io_uring "direct: true, verify: crc32c"
+	exits 0
+	holds '.tests[0] | .ioengine == "io_uring" and .read.ios > 0'
+}
+
+traced() { # TEXT
+	grep -q -e "$1" "$T/trace"
+}
+
+@test "io_uring: each way to set it up is tried, and done without" {
+	measures_without nothing
+	traced "DEFER_TASKRUN" && traced REGISTER_RING_FDS
+	measures_without single_issuer
+	! traced DEFER_TASKRUN && traced COOP_TASKRUN
+	measures_without defer_taskrun coop_taskrun
+	! traced TASKRUN && traced "io_uring_setup(8, {flags=0,"
+	measures_without files
+	! traced REGISTER_FILES
+	measures_without buffers
+	! traced REGISTER_BUFFERS
+	measures_without ring_fd
+	! traced REGISTER_RING_FDS
+	measures_without single_issuer coop_taskrun files buffers ring_fd ext_arg
+	traced ppoll
 }
 
 @test "io_uring and libaio refused: psync" {

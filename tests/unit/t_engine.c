@@ -217,6 +217,49 @@ static void test_batch(void **state)
 	close(fd);
 }
 
+static void test_the_batch_grows_where_all_is_answered(void **state)
+{
+	(void)state;
+	assert_int_equal(engine_batch(ENGINE_BATCH, true), 2 * ENGINE_BATCH);
+	assert_int_equal(engine_batch(2 * ENGINE_BATCH, true), 4 * ENGINE_BATCH);
+	assert_int_equal(engine_batch(ENGINE_DEPTH_MAX, true), ENGINE_DEPTH_MAX);
+	assert_int_equal(engine_batch(ENGINE_DEPTH_MAX, false), ENGINE_BATCH);
+}
+
+/* Long enough for every ring to wrap; taken in pieces, so that some are always left. */
+static void test_many_rounds(void **state)
+{
+	const struct engine *engine = *state;
+	struct io *batch[16], *done[3];
+	struct run run;
+	int fd = open_temp(O_RDWR);
+
+	assert_int_equal(ftruncate(fd, BLOCKS * BLOCK), 0);
+	begin(&run, engine, fd, 16);
+	for (unsigned i = 0; i < 16; i++)
+		batch[i] = &run.ios[i];
+	for (unsigned round = 0; round < 100; round++) {
+		bool seen[16] = {0};
+
+		for (unsigned i = 0; i < 16; i++) {
+			batch[i]->offset = (uint64_t)(round + i) * BLOCK;
+			batch[i]->res = -1;
+		}
+		assert_int_equal(engine->submit(run.state, batch, 16), 16);
+		for (unsigned got = 0; got < 16;) {
+			int n = reap_some(&run, done, 3);
+
+			for (int i = 0; i < n; i++, got++) {
+				assert_false(seen[done[i] - run.ios]);
+				seen[done[i] - run.ios] = true;
+				assert_int_equal(done[i]->res, BLOCK);
+			}
+		}
+	}
+	end(&run);
+	close(fd);
+}
+
 static void test_end_of_file(void **state)
 {
 	struct run run;
@@ -551,6 +594,9 @@ int main(void)
 	        ON_ALL(test_round_trip),
 	        ON_ALL(test_round_trip_direct),
 	        ON_ALL(test_batch),
+	        cmocka_unit_test(test_the_batch_grows_where_all_is_answered),
+	        ON(test_many_rounds, engine_uring),
+	        ON(test_many_rounds, engine_aio),
 	        ON_ALL(test_end_of_file),
 	        ON_ALL(test_read_of_write_only),
 	        ON_ALL(test_error_in_batch),
