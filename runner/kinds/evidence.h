@@ -9,7 +9,10 @@
 #include "load/load.h"
 #include "result/result.h"
 
-/* What is taken at the end is taken so long before it, while all threads are still there. */
+/*
+ * What is taken at the end is taken so long before it, while all threads are still there. Where
+ * that comes too late, it is what was taken before, with at least half of the window over.
+ */
 #define EVIDENCE_EARLY_NS (2 * NSEC_PER_MSEC)
 
 struct evidence {
@@ -17,6 +20,7 @@ struct evidence {
 	struct counters begin, end;
 	uint64_t begin_bytes, end_bytes; /* that requests had moved by then */
 	uint64_t window_ns;              /* when the window began */
+	uint64_t left_ns;                /* of it at the last reading */
 	bool in_memory, counts_io, counts_device;
 	enum { EVIDENCE_OPEN, EVIDENCE_BEGUN, EVIDENCE_COMPLETE } stage;
 };
