@@ -10,6 +10,7 @@
 #include "base/workers.h"
 #include "doctor.h"
 #include "io/http.h"
+#include "merge.h"
 #include "run.h"
 #include "signals.h"
 
@@ -248,6 +249,30 @@ static int command_plans(const struct command *command, int argc, char **argv)
 	return 0;
 }
 
+static int command_merge(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"out", required_argument, NULL, 'o'},
+	        {"metrics", required_argument, NULL, 'm'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
+	};
+	struct merge_options options = {0};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		if (option == 'o')
+			options.output[OUTPUT_JSON] = optarg;
+		else if (option == 'm')
+			options.output[OUTPUT_METRICS] = optarg;
+		else
+			return option == 'h' ? print_help(command) : usage_error(command);
+	}
+	options.names = argv + optind;
+	options.n_names = argc - optind;
+	return options.n_names ? merge_run(&options) : usage_error(command);
+}
+
 static int command_verify(const struct command *command, int argc, char **argv)
 {
 	static const struct option known[] = {
@@ -315,6 +340,14 @@ static const struct command commands[] = {
          "each limit. On PATH a directory is made, one file in it tried, and both removed.\n",
          command_doctor},
         {"plans", "[NAME]", "List the built-in plans, or print one.\n", command_plans},
+        {"merge", "FILE... [--out FILE] [--metrics FILE]",
+         "Print the results of several pods that ran one plan together as one: all histograms\n"
+         "added up, the sum of the rates, the spread of the pods.\n"
+         "  FILE             what --out wrote, or a log (of `kubectl logs`, also with --prefix);\n"
+         "                   -: standard input\n"
+         "  --out FILE       write the merged result as JSON\n"
+         "  --metrics FILE   write its figures in Prometheus' text format\n",
+         command_merge},
         {"verify", "LEDGER [--target PATH] [--remove]",
          "Read back the files of an earlier run that kept a ledger, also of one that a crash cut\n"
          "off: is all there that was acknowledged and synced?\n"

@@ -182,6 +182,45 @@ static int read_gap(const cJSON *item, const struct member *row, void *object, s
 	return 0;
 }
 
+static const struct member pods_members[] = {
+        {"n", UINT_AT(struct pods, n), .required = true},
+        {"of", UINT_AT(struct pods, of), .required = true},
+        {"starts_apart_ns", UINT_AT(struct pods, apart_ns), .required = true},
+        {"longest_runtime_ns", UINT_AT(struct pods, longest_ns), .required = true},
+        {"read_iops", DOUBLE_AT(struct pods, iops[STATS_READ]), .required = true},
+        {"read_bw_bytes", DOUBLE_AT(struct pods, bw[STATS_READ]), .required = true},
+        {"write_iops", DOUBLE_AT(struct pods, iops[STATS_WRITE]), .required = true},
+        {"write_bw_bytes", DOUBLE_AT(struct pods, bw[STATS_WRITE]), .required = true},
+        {"sync_iops", DOUBLE_AT(struct pods, iops[STATS_SYNC]), .required = true},
+        {"iops_min", DOUBLE_AT(struct pods, iops_min), .required = true},
+        {"iops_median", DOUBLE_AT(struct pods, iops_median), .required = true},
+        {"iops_max", DOUBLE_AT(struct pods, iops_max), .required = true},
+        {"slowest", TEXT_AT(struct pods, slowest), .required = true},
+        {0},
+};
+
+static void write_pods(struct emit *emit, const struct member *row, const void *object)
+{
+	member_write_object(emit, row->name, pods_members,
+	                    &((const struct test_result *)object)->pods);
+}
+
+static int read_pods(const cJSON *item, const struct member *row, void *object, struct err *err)
+{
+	struct pods *pods = &((struct test_result *)object)->pods;
+
+	(void)row;
+	if (member_read_object(item, pods_members, pods, err))
+		return -1;
+	for (unsigned op = 0; op < STATS_OPS; op++)
+		if (!(pods->iops[op] >= 0 && pods->bw[op] >= 0))
+			return err_set(err, ERR_PLAN, "has a rate that is none");
+	if (!(pods->iops_min >= 0 && pods->iops_min <= pods->iops_median &&
+	      pods->iops_median <= pods->iops_max))
+		return err_set(err, ERR_PLAN, "its spread is none");
+	return 0;
+}
+
 static enum stats_op op_of(const struct member *row)
 {
 	unsigned op = 0;
@@ -293,23 +332,6 @@ static bool is_of_pods(const void *object)
 	return ((const struct test_result *)object)->pods.n;
 }
 
-static const struct member pods_members[] = {
-        {"n", UINT_AT(struct pods, n), .required = true},
-        {"of", UINT_AT(struct pods, of), .required = true},
-        {"starts_apart_ns", UINT_AT(struct pods, apart_ns), .required = true},
-        {"longest_runtime_ns", UINT_AT(struct pods, longest_ns), .required = true},
-        {"read_iops", DOUBLE_AT(struct pods, iops[STATS_READ]), .required = true},
-        {"read_bw_bytes", DOUBLE_AT(struct pods, bw[STATS_READ]), .required = true},
-        {"write_iops", DOUBLE_AT(struct pods, iops[STATS_WRITE]), .required = true},
-        {"write_bw_bytes", DOUBLE_AT(struct pods, bw[STATS_WRITE]), .required = true},
-        {"sync_iops", DOUBLE_AT(struct pods, iops[STATS_SYNC]), .required = true},
-        {"iops_min", DOUBLE_AT(struct pods, iops_min), .required = true},
-        {"iops_median", DOUBLE_AT(struct pods, iops_median), .required = true},
-        {"iops_max", DOUBLE_AT(struct pods, iops_max), .required = true},
-        {"slowest", TEXT_AT(struct pods, slowest), .required = true},
-        {0},
-};
-
 static const struct member test_members[] = {
         {"name", TEXT_AT(struct test_result, name), .required = true},
         {"kind", TEXT_AT(struct test_result, kind)},
@@ -371,7 +393,7 @@ static const struct member test_members[] = {
         {"longest_gap", .known = has_gap, .write = write_gap, .read = read_gap},
         {"limits_probe", OBJECT_AT(struct test_result, limits_probe, probe_members),
          .present = was_probed},
-        {"pods", OBJECT_AT(struct test_result, pods, pods_members), .present = is_of_pods},
+        {"pods", .present = is_of_pods, .write = write_pods, .read = read_pods},
         {"omitted", .write = write_omitted},
         {"read", .write = write_op, .read = read_op},
         {"write", .write = write_op, .read = read_op},

@@ -139,8 +139,28 @@ static void remark_verdict(const struct test_result *tr, unsigned index, char *o
 		            tr->verdicts[index].text);
 }
 
+/* Of a merged test: who gave it, and how far they lie apart. */
+static void write_pods(FILE *out, const struct test_result *tr)
+{
+	const struct pods *pods = &tr->pods;
+	char min[UNITS_TEXT_MAX], median[UNITS_TEXT_MAX], max[UNITS_TEXT_MAX];
+	char common[UNITS_TEXT_MAX], apart[UNITS_TEXT_MAX];
+
+	if (!pods->n)
+		return;
+	fprintf(out,
+	        "pods: %s: %llu of %llu, IOPS of each: min %s, median %s, max %s; slowest %s; ",
+	        tr->name, (unsigned long long)pods->n, (unsigned long long)pods->of,
+	        text_rate(pods->iops_min, min), text_rate(pods->iops_median, median),
+	        text_rate(pods->iops_max, max), or_unknown(pods->slowest));
+	fprintf(out, "%s in common, starts %s apart\n", units_format_time(tr->runtime_ns, common),
+	        units_format_time(pods->apart_ns, apart));
+}
+
 static void write_notes(FILE *out, const struct result *result)
 {
+	for (unsigned i = 0; i < result->n_tests; i++)
+		write_pods(out, &result->tests[i]);
 	for (unsigned i = 0; i < result->n_tests; i++) {
 		write_problems(out, &result->tests[i]);
 		write_leftovers(out, &result->tests[i]);

@@ -12,6 +12,7 @@ n=0
 # Seeds besides the fuzzer's own folder.
 seeds() {
 	case $1 in
+	fuzz_logs) echo tests/golden ;;
 	fuzz_class) echo tests/plans/bad/class storageclasses ;;
 	fuzz_plan) echo tests/plans/good tests/plans/bad manifests/plans ;;
 	esac

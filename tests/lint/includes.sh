@@ -21,6 +21,7 @@ main    main run out kinds result plan load measure io base
 # What lies in the root of runner/.
 root_files='
 run    run run_begin run_end run_state signals audit agenda attend body sweep builtin outputs
+run    merge
 run    deliver deliver_check doctor doctor_plan dbench
 main   main
 '

@@ -1,0 +1,84 @@
+/*
+ * The reader of logs, and what becomes of the results in them: whatever the bytes, each is
+ * merged or refused, and what is merged can be written and is within its bounds.
+ */
+/* links: base/err.c base/units.c builtin.c plan/expect.c measure/hist.c measure/stats.c
+ * measure/timeline.c out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/logs.c
+ * out/member.c out/remark.c out/table.c out/text.c plan/plan.c plan/published.c result/result.c
+ * result/merge.c result/merge_codes.c result/merge_same.c result/merge_site.c
+ * result/merge_test.c result/verdict.c result/verdict_host.c result/verdict_series.c
+ * result/words.c */
+#include <assert.h>
+#include <string.h>
+
+#include "out/json.h"
+#include "out/logs.h"
+#include "out/text.h"
+#include "result/merge.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int found(void *arg, const struct result *result, const char *pod, const char *place,
+                 struct err *err)
+{
+	struct err refused;
+
+	(void)err;
+	assert(!strncmp(place, "log:", 4));
+	assert(!pod || (*pod && !strchr(pod, '\033')));
+	if (merge_add(arg, result, pod, &refused))
+		assert(refused.class == ERR_PLAN);
+	return 0;
+}
+
+static void damaged(void *arg, const char *text)
+{
+	(void)arg;
+	assert(!strchr(text, '\033') && !strncmp(text, "log:", 4));
+}
+
+static void write_out(const struct result *result)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct result again;
+	struct err err;
+	int ret;
+
+	assert(out);
+	json_write(out, result);
+	fclose(out);
+	ret = json_read(&again, text, size, &err);
+	assert(!ret);
+	result_destroy(&again);
+	free(text);
+	out = open_memstream(&text, &size);
+	assert(out);
+	text_write(out, result);
+	fclose(out);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct merge *merge = merge_new();
+	const struct logs_reader reader = {.found = found, .damaged = damaged, .arg = merge};
+	FILE *in = size ? fmemopen((void *)(uintptr_t)data, size, "r") : NULL;
+	struct result result;
+	struct err err;
+
+	assert(merge);
+	if (in) {
+		int ret = logs_read(in, "log", &reader, &err);
+
+		assert(!ret);
+		fclose(in);
+	}
+	if (!merge_finish(merge, &result, &err)) {
+		write_out(&result);
+		result_destroy(&result);
+	}
+	merge_free(merge);
+	return 0;
+}
