@@ -407,10 +407,14 @@ static void occupy_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+	struct err err;
+	int code;
+
 	occupy_standard_streams();
-
-	int code = run_command(argc, argv);
-
+	if (workers_call_main(run_command, argc, argv, &code, &err)) {
+		fprintf(stderr, "pvcbench: %s\n", err.text);
+		return (int)err.class;
+	}
 	if (!fflush(stdout) && !ferror(stdout))
 		return code;
 	fprintf(stderr, "pvcbench: cannot write all results to standard output\n");

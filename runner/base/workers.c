@@ -21,9 +21,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #define STACK_BYTES (256 * KIB)
+/* Of the first thread: what it takes with its libraries (name resolution), and then some. */
+#define MAIN_STACK_BYTES (1 * MIB)
 
 #if defined(__x86_64__)
 #define AUDIT_ARCH_OURS AUDIT_ARCH_X86_64
@@ -95,6 +98,55 @@ static int answer_enosys_to_clone3(struct err *err)
 int workers_make_threads_possible(struct err *err)
 {
 	return clone3_is_forbidden() ? answer_enosys_to_clone3(err) : 0;
+}
+
+struct main_call {
+	int (*function)(int, char **);
+	int argc;
+	char **argv;
+	int code;
+};
+
+static void *call_main(void *arg)
+{
+	struct main_call *call = arg;
+
+	call->code = call->function(call->argc, call->argv);
+	return NULL;
+}
+
+int workers_call_main(int (*main_function)(int, char **), int argc, char **argv, int *code,
+                      struct err *err)
+{
+	struct main_call call = {.function = main_function, .argc = argc, .argv = argv};
+	struct rlimit limit;
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all;
+	int ret;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= MAIN_STACK_BYTES) {
+		*code = main_function(argc, argv);
+		return 0;
+	}
+	if (workers_make_threads_possible(err))
+		return -1;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, MAIN_STACK_BYTES);
+	pthread_setattr_default_np(&attr);
+	ret = pthread_create(&thread, &attr, call_main, &call);
+	pthread_attr_destroy(&attr);
+	if (ret)
+		return err_sys(err, ERR_TARGET, ret,
+		               "cannot start a thread with a stack of 1MiB (the limit on stacks, "
+		               "RLIMIT_STACK, is only %llu bytes)",
+		               (unsigned long long)limit.rlim_cur);
+	/* Signals interrupt the one that works. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	pthread_join(thread, NULL);
+	*code = call.code;
+	return 0;
 }
 
 /* Report set-up as done, then wait for the start. Whether to run the body. */

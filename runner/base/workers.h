@@ -29,6 +29,14 @@ struct workers_body {
 int workers_make_threads_possible(struct err *err);
 
 /*
+ * Call main_function where its stack suffices: under a low limit on stacks (RLIMIT_STACK), which
+ * binds the first thread and those that libraries start, in a thread with a stack of our own.
+ * *code is what it returned; -1: there is no such thread, and nothing was called.
+ */
+int workers_call_main(int (*main_function)(int argc, char **argv), int argc, char **argv, int *code,
+                      struct err *err);
+
+/*
  * Start n threads (1 to WORKERS_MAX) with one arg each, wait until all are
  * prepared, release them. On failure of one no body runs and all are joined.
  * *out is freed by workers_join or abandoned.

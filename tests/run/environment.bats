@@ -257,6 +257,21 @@ avail() {
 	empty "$dir"
 }
 
+@test "stacks of 64 KiB (RLIMIT_STACK): measured, judged and removed like anywhere" {
+	dir=$(directory)
+	simple "$dir" "runtime: 10s, limits_probe: true"
+	WRAP=(prlimit --stack=65536:65536)
+	measure
+	holds '.tests[0] | .status == "ok" and .limits_probe.iodepth > 0'
+	empty "$dir"
+	start run "$T/plan.yaml"
+	await 20 grep -q "^\[1/1\]" "$T/out"
+	kill -TERM "$pid"
+	ends 10
+	exits 143
+	empty "$dir"
+}
+
 @test "an object store, by its type: no file is sized by the free space it states" {
 	FAULTFS_OPTIONS=subtype=s3fs
 	faultfs

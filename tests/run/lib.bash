@@ -211,8 +211,8 @@ measure() { # [ARG...]
 	exits 0
 }
 
-start() { # ARG...: in the background; sets pid
-	env --default-signal=INT "$pvcbench" "$@" >"$T/out" 2>"$T/err" </dev/null 3>&- &
+start() { # ARG...: in the background, after WRAP, which must not fork; sets pid
+	env --default-signal=INT "${WRAP[@]}" "$pvcbench" "$@" >"$T/out" 2>"$T/err" </dev/null 3>&- &
 	pid=$!
 	undo "kill -KILL $pid 2>/dev/null"
 }
