@@ -17,8 +17,9 @@ struct body {
 	struct test_result tr;
 	struct err err;
 	int ret;
-	atomic_bool settled; /* tr, err and ret stay as they are */
-	bool taken;          /* tr was handed over */
+	atomic_bool measured; /* before a signal came */
+	atomic_bool settled;  /* tr, err and ret stay as they are */
+	bool taken;           /* tr was handed over */
 };
 
 static void on_progress(void *arg, const struct progress *progress)
@@ -40,6 +41,13 @@ static void on_say(void *arg, const char *line)
 	struct body *body = arg;
 
 	attended_say(body->self, line);
+}
+
+static void on_measured(void *arg)
+{
+	struct body *body = arg;
+
+	atomic_store(&body->measured, !atomic_load(body->params.stop));
 }
 
 static void on_settle(void *arg, int ret)
@@ -78,6 +86,7 @@ static struct body *body_new(const struct body_params *params)
 	        .answer_ns = params->test->answer_time_ns,
 	        .progress = on_progress,
 	        .step = on_step,
+	        .measured = on_measured,
 	        .settle = on_settle,
 	        .say = on_say,
 	        .arg = body,
@@ -123,7 +132,8 @@ static struct body *run_attended(struct body *body, struct test_result *tr)
 	take(body, tr);
 	if (end == ATTEND_SILENT)
 		fail_silent(body, tr);
-	else if (tr->status == STATUS_OK && atomic_load(body->params.stop))
+	else if (tr->status == STATUS_OK && atomic_load(body->params.stop) &&
+	         !(body->taken && atomic_load(&body->measured)))
 		tr->status = STATUS_INTERRUPTED;
 	if (end != ATTEND_DONE)
 		return body;

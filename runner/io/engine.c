@@ -117,27 +117,6 @@ static unsigned open_states(const struct engine *engine, const struct engine_par
 	return i;
 }
 
-/* Send io through the first of n states that are open at once. */
-static int perform_among(const struct engine *engine, const struct engine_params *params,
-                         unsigned n, uint64_t timeout_ns, struct io *io, struct err *err)
-{
-	CLEANUP(mem) void **states = calloc(n, sizeof(*states));
-
-	if (!states) {
-		err_set(err, ERR_TEST, "no memory for %u engines", n);
-		return -ENOMEM;
-	}
-
-	unsigned opened = open_states(engine, params, states, n, err);
-	int ret = opened == n   ? perform_one(engine, states[0], timeout_ns, io, err)
-	          : err->errnum ? -err->errnum
-	                        : -ENOMEM;
-
-	for (unsigned i = 0; i < opened; i++)
-		engine->close(states[i]);
-	return ret;
-}
-
 struct trial {
 	int fd;
 	enum io_op op;
@@ -146,7 +125,41 @@ struct trial {
 	off_t size; /* of the file before */
 	unsigned depth, jobs;
 	uint64_t timeout_ns;
+	void (*step)(void *arg, bool of_volume);
+	void *arg;
 };
+
+static void tell_step(const struct trial *trial, bool of_volume)
+{
+	if (trial->step)
+		trial->step(trial->arg, of_volume);
+}
+
+/* Send io through the first of n states that are open at once. */
+static int perform_among(const struct engine *engine, const struct engine_params *params,
+                         unsigned n, const struct trial *trial, struct io *io, struct err *err)
+{
+	CLEANUP(mem) void **states = calloc(n, sizeof(*states));
+
+	if (!states) {
+		err_set(err, ERR_TEST, "no memory for %u engines", n);
+		return -ENOMEM;
+	}
+
+	tell_step(trial, false);
+
+	unsigned opened = open_states(engine, params, states, n, err);
+	int ret = err->errnum && opened < n ? -err->errnum : -ENOMEM;
+
+	if (opened == n) {
+		tell_step(trial, true);
+		ret = perform_one(engine, states[0], trial->timeout_ns, io, err);
+		tell_step(trial, false);
+	}
+	for (unsigned i = 0; i < opened; i++)
+		engine->close(states[i]);
+	return ret;
+}
 
 static int send_trial(const struct engine *engine, const struct trial *trial, struct err *err)
 {
@@ -167,8 +180,7 @@ static int send_trial(const struct engine *engine, const struct trial *trial, st
 	                               .arena_size = arena_size};
 	struct io io = {
 	        .op = trial->op, .len = trial->bytes, .offset = trial->offset, .buf = arena};
-	int ret = perform_among(engine, &params, has_depth ? trial->jobs : 1, trial->timeout_ns,
-	                        &io, err);
+	int ret = perform_among(engine, &params, has_depth ? trial->jobs : 1, trial, &io, err);
 
 	/* The kernel may still use the buffer of an unanswered request: it is left to it. */
 	if (ret != -ETIMEDOUT)
@@ -202,7 +214,9 @@ static struct trial plan_trial(const struct engine_wish *wish)
 	                      .size = size,
 	                      .depth = wish->depth,
 	                      .jobs = wish->jobs,
-	                      .timeout_ns = wish->timeout_ns ? wish->timeout_ns : TRY_TIMEOUT_NS};
+	                      .timeout_ns = wish->timeout_ns ? wish->timeout_ns : TRY_TIMEOUT_NS,
+	                      .step = wish->step,
+	                      .arg = wish->arg};
 }
 
 /* Make the trial; a file that it made longer gets its size back. */

@@ -92,6 +92,12 @@ struct engine_wish {
 	uint32_t bytes;       /* of a trial */
 	unsigned depth, jobs; /* what will be open at once: this many states of this depth */
 	uint64_t timeout_ns;  /* how long a trial is waited for; 0: 10 s */
+	/*
+	 * Told what is next: a request to the volume, or what this kernel alone does, which for
+	 * many states may take seconds. NULL: nobody wants to know.
+	 */
+	void (*step)(void *arg, bool of_volume);
+	void *arg;
 };
 
 /* Which engine a file gets, and why. */

@@ -292,6 +292,14 @@ static int sync_flags(const struct test *test)
 	return test->sync == SYNC_SYNC ? O_SYNC : test->sync == SYNC_DSYNC ? O_DSYNC : 0;
 }
 
+static void on_trial_step(void *arg, bool of_volume)
+{
+	if (of_volume)
+		kind_asks(arg, "a trial request");
+	else
+		kind_works(arg, "setting up an engine for each job");
+}
+
 static int choose(struct block *b, struct err *err)
 {
 	struct engine_wish wish = {.name = b->test->ioengine,
@@ -302,9 +310,10 @@ static int choose(struct block *b, struct err *err)
 	                           .bytes = (uint32_t)b->test->bs,
 	                           .depth = (unsigned)b->geometry.iodepth,
 	                           .jobs = (unsigned)b->test->numjobs,
-	                           .timeout_ns = b->env->answer_ns};
+	                           .timeout_ns = b->env->answer_ns,
+	                           .step = on_trial_step,
+	                           .arg = b->env};
 
-	kind_asks(b->env, "a trial request");
 	if (engine_choose(&b->choice, &wish, err))
 		return -1;
 	return b->choice.refused ? block_concede(b, b->choice.reason, err) : 0;
@@ -393,8 +402,10 @@ static int block_run(const struct test *test, struct kind_env *env, struct test_
 			goto out;
 	}
 	ret = measure_verified(b, err);
-	if (!ret)
+	if (!ret) {
+		kind_measured(env);
 		block_probe_limits(b);
+	}
 out:
 	if (b->unanswered && b->verify)
 		verify_hold(b->verify);

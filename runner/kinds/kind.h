@@ -25,9 +25,10 @@ struct kind_env {
 	/* May be called from any thread; several times a second while the test runs. */
 	void (*progress)(void *arg, const struct progress *progress);
 	void (*step)(void *arg, const char *what, bool of_volume); /* kind_asks, kind_works */
+	void (*measured)(void *arg);                               /* kind_measured */
 	void (*settle)(void *arg, int ret);                        /* kind_settle */
 	void (*say)(void *arg, const char *line);                  /* kind_says */
-	void *arg;                                                 /* of these four */
+	void *arg;                                                 /* of these five */
 };
 
 /*
@@ -53,6 +54,15 @@ static inline void kind_works(struct kind_env *env, const char *what)
 static inline void kind_says(struct kind_env *env, const char *line)
 {
 	env->say(env->arg, line);
+}
+
+/*
+ * All that the test measures was measured. A signal that comes later, in what is asked of the
+ * volume beside it, does not interrupt the test.
+ */
+static inline void kind_measured(struct kind_env *env)
+{
+	env->measured(env->arg);
 }
 
 /*

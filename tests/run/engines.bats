@@ -368,3 +368,21 @@ demanded() { # ENGINE SYSCALL
 	measure
 	holds 'all(.tests[]; .direct)'
 }
+
+@test "libaio with many jobs: what the kernel takes to end their contexts is not the volume's time" {
+	need_strace
+	tmpfs
+	WRAP=(strace -f -o "$T/trace" -e trace=io_destroy -e inject=io_destroy:delay_exit=60000)
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 1MiB
+		ramp_time: 0
+		runtime: 200ms
+		answer_time: 2s
+		tests: [{name: t, rw: randread, direct: false, numjobs: 48, ioengine: libaio}]
+	END
+	measure
+	within "$(calls io_destroy)" 96 1000
+	holds '.tests[0].status == "ok"'
+}

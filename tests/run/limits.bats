@@ -37,6 +37,36 @@ codes() { # of the first test's verdicts
 	says "$(printf '\\[1/2\\] t: randread')"
 }
 
+reads_for() { # SECONDS: since the first of them
+	requests read | awk -v ns="${1}e9" 'NR == 1 { first = $4 } END { exit !($5 - first >= ns) }'
+}
+
+@test "a signal during the probe: the test before it is whole, the run is interrupted" {
+	faultfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 8s
+		limits_probe: true
+		tests:
+		  - {name: whole, rw: randread, bs: 4KiB, iodepth: 4, expect: ["errors == 0"]}
+		  - {name: never, rw: randread, bs: 4KiB}
+	END
+	rules "read delay 4"
+	start run "$T/plan.yaml" --out "$T/result.json"
+	await 30 reads_for 8.7
+	kill -TERM "$pid"
+	ends 10
+	exits 143
+	holds '.interrupted and (.tests | length) == 1'
+	holds '.tests[0] | .status == "ok" and .runtime_ns == 8e9 and (has("limits_probe") | not)
+		and .expect[0].result == "pass"'
+	valid "$T/result.json"
+	empty "$mnt"
+}
+
 @test "a rate that is rationed: twice the depth gives nothing" {
 	faultfs
 	plan <<-END

@@ -500,6 +500,35 @@ static void test_choose_auto_direct(void **state)
 	assert_non_null(strstr(choice.reason, "a trial request was served"));
 }
 
+static char steps[16];
+
+static void on_step(void *arg, bool of_volume)
+{
+	assert_ptr_equal(arg, &steps);
+	snprintf(steps + strlen(steps), sizeof(steps) - strlen(steps), "%c", of_volume ? 'V' : 'k');
+}
+
+/* What the kernel does for many states is not the volume's time. */
+static void test_choose_tells_its_steps(void **state)
+{
+	int fd = open_temp(O_RDWR);
+	struct engine_wish wish = {.name = "psync",
+	                           .fd = fd,
+	                           .may_write = true,
+	                           .bytes = BLOCK,
+	                           .depth = 4,
+	                           .jobs = 4,
+	                           .step = on_step,
+	                           .arg = &steps};
+	struct engine_choice choice;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(engine_choose(&choice, &wish, &err), 0);
+	assert_string_equal(steps, "kVk");
+	close(fd);
+}
+
 static void test_choose_named(void **state)
 {
 	struct engine_wish wish = {.name = "mmap", .bytes = 1, .depth = 1, .jobs = 1};
@@ -608,6 +637,7 @@ int main(void)
 	        cmocka_unit_test(test_choose_auto),
 	        cmocka_unit_test(test_choose_auto_direct),
 	        cmocka_unit_test(test_choose_named),
+	        cmocka_unit_test(test_choose_tells_its_steps),
 	        cmocka_unit_test(test_choose_failing_file),
 	        cmocka_unit_test(test_find),
 	        cmocka_unit_test(test_null),
