@@ -236,6 +236,14 @@ void verdict_add(struct test_result *tr, const char *code, double figure, const 
 	va_end(args);
 }
 
+bool verdict_has(const struct test_result *tr, const char *code)
+{
+	for (unsigned i = 0; i < tr->n_verdicts; i++)
+		if (!strcmp(tr->verdicts[i].code, code))
+			return true;
+	return false;
+}
+
 static void judge_suspended(struct test_result *tr)
 {
 	char time[UNITS_TEXT_MAX];
@@ -259,9 +267,19 @@ static void judge_errors(struct test_result *tr)
 		            (unsigned long long)errors);
 }
 
+/* A stall that the window's end cut off: what waited in it is in no latency. */
+static bool lasts_to_the_end(const struct test_result *tr)
+{
+	return tr->longest_gap.start_ns + tr->longest_gap.at_least_ns >= tr->runtime_ns &&
+	       tr->stats->drained_max_ns + tr->stats->unfinished_age_ns > 0;
+}
+
 static void judge_stalls(struct test_result *tr)
 {
 	const struct gap *gap = &tr->longest_gap;
+	const char *cut_off = lasts_to_the_end(tr) ? "; the window's end cut it off, so latencies "
+	                                             "are too low (a longer runtime counts them)"
+	                                           : "";
 	double ios = 0, length_ns = (double)gap->at_least_ns;
 	char pause[UNITS_TEXT_MAX], start[UNITS_TEXT_MAX];
 
@@ -270,10 +288,10 @@ static void judge_stalls(struct test_result *tr)
 	if (gap->at_least_ns < STALL_MIN_NS ||
 	    length_ns * ios < STALL_FACTOR * (double)tr->runtime_ns)
 		return;
-	verdict_add(tr, "stalls", length_ns, "no completion for %s%s, from %s on",
+	verdict_add(tr, "stalls", length_ns, "no completion for %s%s, from %s on%s",
 	            gap->at_least_ns < gap->at_most_ns ? "at least " : "",
 	            units_format_time(gap->at_least_ns, pause),
-	            units_format_time(gap->start_ns, start));
+	            units_format_time(gap->start_ns, start), cut_off);
 }
 
 /* Whether iodepth requests are outstanding all the time unless something keeps them from it. */
@@ -302,6 +320,8 @@ static void judge_depth(struct test_result *tr)
 	}
 	outstanding = sum_ns / (double)tr->runtime_ns;
 	if (!keeps_depth(tr) || outstanding >= DEPTH_KEPT * asked)
+		return;
+	if (lasts_to_the_end(tr) && verdict_has(tr, "stalls"))
 		return;
 	if (tr->stats->drained_max_ns > longest_ns)
 		verdict_add(tr, "not-steady", outstanding,
@@ -574,8 +594,8 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 	judge_errors(tr);
 	verdict_judge_quota(tr);
 	if (!was_suspended(tr)) {
-		judge_depth(tr);
 		judge_stalls(tr);
+		judge_depth(tr);
 	}
 	verdict_judge_burst(tr, conditions);
 	judge_published(tr, &conditions->class_limits);

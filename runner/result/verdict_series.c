@@ -348,14 +348,6 @@ void verdict_judge_queue_depth(struct test_result *tr)
 
 /* ---- steady, noisy ---- */
 
-static bool has(const struct test_result *tr, const char *code)
-{
-	for (unsigned i = 0; i < tr->n_verdicts; i++)
-		if (!strcmp(tr->verdicts[i].code, code))
-			return true;
-	return false;
-}
-
 /* The intervals in five rounds. */
 struct rounds {
 	double mean, range, excursion; /* the latter of the line through them, end to end */
@@ -432,8 +424,8 @@ void verdict_judge_steadiness(struct test_result *tr, const struct conditions *c
 {
 	struct course course;
 
-	if (has(tr, "suspended") || has(tr, "stalls") || has(tr, "not-steady") ||
-	    find_burst(tr, conditions, &course).at)
+	if (verdict_has(tr, "suspended") || verdict_has(tr, "stalls") ||
+	    verdict_has(tr, "not-steady") || find_burst(tr, conditions, &course).at)
 		return;
 	course_read(&course, tr);
 	if (course.n >= VERDICT_INTERVALS_MIN && !judge_steady(tr, course))

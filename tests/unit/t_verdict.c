@@ -258,7 +258,7 @@ static void test_suspended_explains_stalls(void **unused)
 	tr.runtime_ns = 100 * S;
 	tr.stats->drained_max_ns = 50 * S;
 	tr.stats->suspended_max_ns = VERDICT_SUSPENDED_NS - 1;
-	assert_codes(&tr, "not-steady stalls");
+	assert_codes(&tr, "stalls");
 	assert_judged(&tr, &test, "stall <= 5s", EXPECT_FAIL, 40e9);
 	tr.stats->suspended_max_ns = 40 * S;
 	assert_codes(&tr, "suspended");
@@ -266,6 +266,28 @@ static void test_suspended_explains_stalls(void **unused)
 	assert_judged(&tr, &test, "stall <= 5s", EXPECT_NOT_JUDGED, NAN);
 	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
 	assert_judged(&tr, &test, "errors == 0", EXPECT_PASS, 0);
+	test_result_destroy(&tr);
+}
+
+/* A hang at the window's end is one cause, and is named once. */
+static void test_a_stall_to_the_end(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	sample_result(&tr, &test);
+	tr.runtime_ns = 40 * S;
+	sample_record(&tr, STATS_READ, 40000, 15 * S / 1000);
+	tr.runtime_ns = 60 * S;
+	tr.stats->drained_max_ns = 21 * S;
+	assert_codes(&tr, "stalls");
+	assert_true(tr.verdicts[0].figure > 20e9 - 2e6);
+	assert_non_null(strstr(tr.verdicts[0].text, "the window's end cut it off"));
+	stats_record(tr.stats, STATS_READ, 4096, S,
+	             60 * S - 1); /* it ended, another hang did not */
+	assert_codes(&tr, "stalls not-steady");
+	assert_null(strstr(tr.verdicts[0].text, "cut it off"));
 	test_result_destroy(&tr);
 }
 
@@ -564,6 +586,7 @@ int main(void)
 	        cmocka_unit_test(test_verdicts),
 	        cmocka_unit_test(test_slow_is_not_stalled),
 	        cmocka_unit_test(test_suspended_explains_stalls),
+	        cmocka_unit_test(test_a_stall_to_the_end),
 	        cmocka_unit_test(test_depth_that_was_not_kept),
 	        cmocka_unit_test(test_buffered_writes),
 	        cmocka_unit_test(test_at_a_published_limit),

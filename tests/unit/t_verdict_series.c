@@ -213,7 +213,7 @@ static void test_a_stall_is_nothing_else(void **unused)
 	assert_codes(made(60, stalls, (const double[]){1000, 20, 35}), "stalls");
 	tr = made(60, stalls, (const double[]){1000, 45, 60});
 	tr.stats->drained_max_ns = 20 * S;
-	assert_codes(tr, "not-steady stalls"); /* not the rounds: what is in no latency */
+	assert_codes(tr, "stalls"); /* neither the rounds nor what is in no latency */
 }
 
 static struct conditions of_base(double iops, double burst_iops)
