@@ -25,6 +25,15 @@
 #include "signals.h"
 #include "sweep.h"
 
+/* A request that is older when a test ends is not expected any more. */
+#define SILENCE_NS (10 * NSEC_PER_SEC)
+
+/* A volume that does not give them back does not let go of their file either. */
+static bool is_in_flight(const struct test_result *tr)
+{
+	return tr->stats && tr->stats->unfinished && tr->stats->unfinished_age_ns >= SILENCE_NS;
+}
+
 static void run_body(struct run *run, const struct test *test, struct test_result *tr)
 {
 	struct target *target = agenda_target(&run->agenda, test);
@@ -42,6 +51,7 @@ static void run_body(struct run *run, const struct test *test, struct test_resul
 	if (!run_is_held(run, t)) {
 		run->held[t].test = test->name;
 		run->held[t].body = body_run(&params, tr);
+		run->held[t].in_flight = is_in_flight(tr);
 		return;
 	}
 	tr->status = STATUS_FAILED;

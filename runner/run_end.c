@@ -59,15 +59,18 @@ static void remove_files(void *arg, struct attended *self)
 
 	attended_step(self, "removal of our files", true);
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
-		if (!run->held[i].body && !verify_ledger(run->verify[i]) &&
-		    target_leave(&run->agenda.targets[i], &err))
+		if (!run->held[i].body && !run->held[i].in_flight &&
+		    !verify_ledger(run->verify[i]) && target_leave(&run->agenda.targets[i], &err))
 			fprintf(stderr, "pvcbench: %s\n", err.text);
 }
 
-/* A directory whose mkdir still waits may come to be. */
+/*
+ * To remove a file waits for the requests to it, in the kernel, where nothing can end the process:
+ * so it is not tried while some are in flight. A directory whose mkdir still waits may come to be.
+ */
 static bool may_stay(const struct run *run, unsigned target)
 {
-	if (run->held[target].body)
+	if (run->held[target].body || run->held[target].in_flight)
 		return run->agenda.targets[target].run_dir[0];
 	return run->abandoned && run->agenda.targets[target].run_dirfd >= 0;
 }

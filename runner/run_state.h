@@ -20,6 +20,7 @@ struct run {
 	struct {
 		struct body *body;
 		const char *test;
+		bool in_flight; /* requests of its last test are, for too long to be waited for */
 	} held[AGENDA_TARGETS_MAX];
 	struct test again; /* the first test, for the drift */
 	bool sweeps;       /* it is to run, not only to be checked */
