@@ -38,8 +38,8 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy \
-	bench-engine bench-merge bench-verdicts format static image push manifests up logs down \
-	rerun results dist check-export clean FORCE
+	bench-engine bench-exact bench-merge bench-verdicts format static image push manifests up \
+	logs down rerun results dist check-export clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 18
@@ -90,6 +90,9 @@ bench-verdicts: build ## arrange each limit, count verdicts missed or false (ROU
 
 bench-merge: build ## merge 1,000 and 10,000 results: time and memory
 	$(Q)BUILD=$(BUILD) tests/bench/merge
+
+bench-exact: build ## hold latencies and rates against a volume that is known to the microsecond
+	$(Q)BUILD=$(BUILD) tests/bench/exact
 
 # With a cross compiler as CC the packages are those of the other architecture: see Dockerfile.
 static: ## build build/pvcbench-static, one file that needs no library

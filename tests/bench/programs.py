@@ -21,7 +21,9 @@ class Load:
     """What is asked of both programs."""
 
     def __init__(self, path, size, rw='randread', bs=4096, iodepth=1, rwmixread=100, direct=True,
-                 ramp=0.0, runtime=1.0):
+                 ramp=0.0, runtime=1.0, **keys):
+        """keys: more keys of pvcbench's plan, where it runs alone."""
+        self.keys = keys
         self.path, self.size, self.rw, self.bs, self.iodepth = path, size, rw, bs, iodepth
         self.rwmixread, self.direct, self.ramp, self.runtime = rwmixread, direct, ramp, runtime
 
@@ -80,7 +82,7 @@ def run_pvcbench(load, engine, prefix=()):
                        'runtime': '%dms' % (load.runtime * 1000),
                        'tests': [{'name': 'a', 'rw': load.rw, 'bs': load.bs,
                                   'iodepth': load.iodepth, 'rwmixread': load.rwmixread,
-                                  'ioengine': engine}]}, file)
+                                  'ioengine': engine, **load.keys}]}, file)
         _, cpu = command(*prefix, PVCBENCH, 'run', plan, '--out', out)
         with open(out) as file:
             test = json.load(file)['tests'][0]

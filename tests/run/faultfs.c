@@ -11,6 +11,8 @@
  *
  * OP      read write fsync fdatasync open create unlink mkdir truncate statfs getattr flush any
  * ACTION  delay MS      wait, then do it (later rules still apply)
+ *         spin US[,US]  the same to the microsecond: the last 100 us of it are spun. Of
+ *                       several times each match takes the next in turn
  *         err NAME      fail with this error (EIO, ENOSPC, EINVAL, EAGAIN, ...)
  *         late NAME     do it, then fail all the same
  *         short BYTES   move that much at most
@@ -52,6 +54,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -59,6 +62,9 @@
 
 #define RULES_MAX 64
 #define POLL_NS   (10 * 1000 * 1000)
+/* Sleeping wakes some 60 us late. */
+#define SPIN_NS   (100 * 1000)
+#define SPINS_MAX 32
 /* What `cached` remembers, by offset in whatever file. */
 #define MEMORY_BLOCK  4096
 #define MEMORY_BLOCKS (1 << 20)
@@ -66,6 +72,7 @@
 /* Those before hang have an argument. */
 enum action {
 	ACT_DELAY,
+	ACT_SPIN,
 	ACT_ERR,
 	ACT_LATE,
 	ACT_SHORT,
@@ -84,6 +91,8 @@ struct rule {
 	char op[16];
 	enum action action;
 	uint64_t arg;
+	uint64_t spin_us[SPINS_MAX];
+	unsigned n_spins;
 	uint64_t every, after, count;
 	uint64_t off_from, off_to;
 	int direct; /* -1: either */
@@ -91,9 +100,9 @@ struct rule {
 	uint64_t free_ns; /* of a bucket: when its next token comes */
 };
 
-static const char *const action_names[ACTIONS] = {"delay", "err",       "late",   "short",
-                                                  "flip",  "misdirect", "bucket", "space",
-                                                  "hang",  "wedge",     "lost",   "cached"};
+static const char *const action_names[ACTIONS] = {"delay", "spin",      "err",    "late",  "short",
+                                                  "flip",  "misdirect", "bucket", "space", "hang",
+                                                  "wedge", "lost",      "cached"};
 
 static const struct {
 	const char *name;
@@ -129,7 +138,8 @@ struct fate {
 	uint64_t flip;        /* UINT64_MAX: nothing */
 	uint64_t misdirect;
 	uint64_t until_ns; /* wait until then */
-	uint64_t space;    /* UINT64_MAX: as it is */
+	uint64_t spin_ns;
+	uint64_t space; /* UINT64_MAX: as it is */
 	bool hang, wedge, lost, cached;
 	uint64_t generation;
 };
@@ -175,10 +185,26 @@ static void rule_option(struct rule *rule, const char *word, const char *line)
 	rule_die(line);
 }
 
+static void rule_spins(struct rule *rule, const char *word, const char *line)
+{
+	char *end;
+
+	do {
+		if (rule->n_spins == SPINS_MAX)
+			rule_die(line);
+		rule->spin_us[rule->n_spins++] = strtoull(word, &end, 10);
+		word = end + 1;
+	} while (*end == ',');
+}
+
 static void rule_arg(struct rule *rule, const char *word, const char *line)
 {
 	int value;
 
+	if (rule->action == ACT_SPIN) {
+		rule_spins(rule, word, line);
+		return;
+	}
 	if (rule->action != ACT_ERR && rule->action != ACT_LATE) {
 		rule->arg = strtoull(word, NULL, 10);
 		return;
@@ -276,6 +302,9 @@ static void fate_add(struct fate *fate, struct rule *rule)
 	case ACT_DELAY:
 		fate->delay_ms += rule->arg;
 		break;
+	case ACT_SPIN:
+		fate->spin_ns += 1000 * rule->spin_us[(rule->done - 1) % rule->n_spins];
+		break;
 	case ACT_ERR:
 		fate->err = (int)rule->arg;
 		break;
@@ -351,6 +380,16 @@ static bool from_memory(const char *op, uint64_t off, uint64_t size, bool direct
 	return false;
 }
 
+static void wait_exactly(uint64_t until_ns)
+{
+	uint64_t now = now_ns();
+
+	if (now + SPIN_NS < until_ns)
+		sleep_ns(until_ns - SPIN_NS - now);
+	while (now_ns() < until_ns)
+		;
+}
+
 /* Decide, and wait as told. */
 static void fate_of(struct fate *fate, const char *op, uint64_t off, uint64_t size, bool direct)
 {
@@ -367,6 +406,8 @@ static void fate_of(struct fate *fate, const char *op, uint64_t off, uint64_t si
 			fate_add(fate, &fs.rules[i]);
 	pthread_mutex_unlock(&fs.lock);
 	sleep_ns(fate->delay_ms * 1000000);
+	if (fate->spin_ns)
+		wait_exactly(fate->start_ns + fate->delay_ms * 1000000 + fate->spin_ns);
 	if (fate->until_ns > now_ns())
 		sleep_ns(fate->until_ns - now_ns());
 	while ((fate->hang || fate->wedge) && !rules_changed_since(fate->generation)) {
@@ -754,6 +795,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	umask(0);
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	argv[2] = argv[0];
 	return fuse_main(argc - 2, argv + 2, &operations, NULL);
 }

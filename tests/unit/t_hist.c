@@ -61,9 +61,35 @@ static uint64_t draw_wide(void)
 	return (uint64_t)exp2(uniform() * 42);
 }
 
+/* A bucket's lowest value lies the farthest from its middle; of a power of two it is 1/256. */
+static uint64_t draw_powers(void)
+{
+	return 1ull << (unsigned)(uniform() * 42);
+}
+
+static uint64_t draw_bucket_ends(void)
+{
+	unsigned index = (unsigned)(uniform() * HIST_BUCKETS);
+
+	return hist_bucket_low(index) + (uniform() < 0.5 ? 0 : hist_bucket_width(index) - 1);
+}
+
+/* The ranks of p50, p90 and p99 lie where it jumps from one value to another. */
+static uint64_t draw_steps(void)
+{
+	static const uint64_t value[] = {1, 130, 65535, 65536, 999999999999};
+	static const unsigned of_hundred[] = {50, 90, 95, 99, 100};
+	static unsigned n;
+	unsigned place = n++ % 100, i = 0;
+
+	while (place >= of_hundred[i])
+		i++;
+	return value[i];
+}
+
 static uint64_t (*const draws[])(void) = {
-        draw_uniform, draw_exponential, draw_lognormal, draw_bimodal,
-        draw_tiny,    draw_constant,    draw_wide,
+        draw_uniform,  draw_exponential, draw_lognormal, draw_bimodal,     draw_tiny,
+        draw_constant, draw_wide,        draw_powers,    draw_bucket_ends, draw_steps,
 };
 
 static int compare(const void *a, const void *b)
@@ -93,30 +119,37 @@ static void test_buckets_tile_the_range(void **unused)
 	assert_int_equal(next, 1ull << HIST_MAX_BITS);
 }
 
-static void test_percentiles_against_sorted_samples(void **unused)
+static void check_percentiles(unsigned distribution, unsigned n)
 {
 	static const double percents[] = {0.001, 1, 10, 50, 90, 95, 99, 99.9, 99.99, 100};
 
-	(void)unused;
-	for (unsigned d = 0; d < ARRAY_SIZE(draws); d++) {
-		memset(&h, 0, sizeof(h));
-		for (unsigned i = 0; i < SAMPLES; i++) {
-			sample[i] = draws[d]();
-			hist_record(&h, sample[i]);
-		}
-		qsort(sample, SAMPLES, sizeof(sample[0]), compare);
-		assert_int_equal(h.min, sample[0]);
-		assert_int_equal(h.max, sample[SAMPLES - 1]);
-		for (unsigned p = 0; p < ARRAY_SIZE(percents); p++) {
-			unsigned rank = (unsigned)ceil(percents[p] * (SAMPLES / 100.) - 1e-6);
-			double exact = (double)sample[(rank ? rank : 1) - 1];
-			double got = (double)hist_percentile(&h, percents[p]);
-
-			if (fabs(got - exact) > exact / 256 + 0.5)
-				fail_msg("distribution %u, p%g: %.0f, exact %.0f", d, percents[p],
-				         got, exact);
-		}
+	memset(&h, 0, sizeof(h));
+	for (unsigned i = 0; i < n; i++) {
+		sample[i] = draws[distribution]();
+		hist_record(&h, sample[i]);
 	}
+	qsort(sample, n, sizeof(sample[0]), compare);
+	assert_int_equal(h.min, sample[0]);
+	assert_int_equal(h.max, sample[n - 1]);
+	for (unsigned p = 0; p < ARRAY_SIZE(percents); p++) {
+		unsigned rank = (unsigned)ceil(percents[p] * (n / 100.) - 1e-6);
+		double exact = (double)sample[(rank ? rank : 1) - 1];
+		double got = (double)hist_percentile(&h, percents[p]);
+
+		if (fabs(got - exact) > exact / 256 + 0.5)
+			fail_msg("distribution %u, %u samples, p%g: %.0f, exact %.0f", distribution,
+			         n, percents[p], got, exact);
+	}
+}
+
+static void test_percentiles_against_sorted_samples(void **unused)
+{
+	static const unsigned sizes[] = {SAMPLES, 1, 2, 10, 11, 100, 999, 1000, 1001, 10000};
+
+	(void)unused;
+	for (unsigned d = 0; d < ARRAY_SIZE(draws); d++)
+		for (unsigned s = 0; s < ARRAY_SIZE(sizes); s++)
+			check_percentiles(d, sizes[s]);
 }
 
 static void test_mean_and_deviation(void **unused)
