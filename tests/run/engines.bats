@@ -369,7 +369,7 @@ demanded() { # ENGINE SYSCALL
 	holds 'all(.tests[]; .direct)'
 }
 
-@test "libaio with many jobs: what the kernel takes to end their contexts is not the volume's time" {
+@test "libaio with many jobs: the time to end their contexts is not the volume's" {
 	need_strace
 	tmpfs
 	WRAP=(strace -f -o "$T/trace" -e trace=io_destroy -e inject=io_destroy:delay_exit=60000)

@@ -212,7 +212,8 @@ measure() { # [ARG...]
 }
 
 start() { # ARG...: in the background, after WRAP, which must not fork; sets pid
-	env --default-signal=INT "${WRAP[@]}" "$pvcbench" "$@" >"$T/out" 2>"$T/err" </dev/null 3>&- &
+	env --default-signal=INT "${WRAP[@]}" "$pvcbench" "$@" \
+		>"$T/out" 2>"$T/err" </dev/null 3>&- &
 	pid=$!
 	undo "kill -KILL $pid 2>/dev/null"
 }
