@@ -34,9 +34,11 @@
 
 #include "base/units.h"
 
-/* A gap is a stall when it lasts this many times the mean time between completions. */
+/* A gap is a stall when it lasts this many times the mean time between the other completions. */
 #define STALL_FACTOR 100
-#define STALL_MIN_NS NSEC_PER_SEC
+/* Of fewer that mean is no pace: requests that come back together leave long gaps. */
+#define STALL_IOS_MIN 100
+#define STALL_MIN_NS  NSEC_PER_SEC
 /* The share of iodepth that must have been outstanding on the average. */
 #define DEPTH_KEPT 0.9
 
@@ -285,8 +287,8 @@ static void judge_stalls(struct test_result *tr)
 
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		ios += (double)tr->stats->op[op].latency.count;
-	if (gap->at_least_ns < STALL_MIN_NS ||
-	    length_ns * ios < STALL_FACTOR * (double)tr->runtime_ns)
+	if (gap->at_least_ns < STALL_MIN_NS || ios < STALL_IOS_MIN ||
+	    length_ns * ios < STALL_FACTOR * ((double)tr->runtime_ns - length_ns))
 		return;
 	verdict_add(tr, "stalls", length_ns, "no completion for %s%s, from %s on%s",
 	            gap->at_least_ns < gap->at_most_ns ? "at least " : "",

@@ -244,6 +244,30 @@ static void test_slow_is_not_stalled(void **unused)
 	test_result_destroy(&tr);
 }
 
+/* Slow it is by its pace when it does not stall, so that a stall does not hide itself. */
+static void test_stalls_at_a_slow_pace(void **unused)
+{
+	struct test test = sample_test("read-iops", RW_RANDREAD);
+	struct test_result tr;
+
+	(void)unused;
+	test.thinktime_ns = 1;
+	test.runtime_ns = 4 * S;
+	sample_result(&tr, &test);
+	for (unsigned i = 1; i <= 200; i++) /* 10 ms each, and 2 s without one */
+		stats_record(tr.stats, STATS_READ, 4096, 10 * NSEC_PER_MSEC,
+		             i * 10 * NSEC_PER_MSEC + (i > 100 ? 2 * S : 0));
+	assert_codes(&tr, "stalls");
+	assert_true(fabs(tr.verdicts[0].figure - 2.01e9) < 2);
+	test_result_destroy(&tr);
+
+	sample_result(&tr, &test); /* 64 that come back together */
+	for (unsigned i = 0; i < 64; i++)
+		stats_record(tr.stats, STATS_READ, 4096, 39 * S / 10, 39 * S / 10);
+	assert_codes(&tr, "");
+	test_result_destroy(&tr);
+}
+
 /* A stall and a lost depth of a process that was stopped are not the volume's. */
 static void test_suspended_explains_stalls(void **unused)
 {
@@ -585,6 +609,7 @@ int main(void)
 	        cmocka_unit_test(test_stalls_have_bounds),
 	        cmocka_unit_test(test_verdicts),
 	        cmocka_unit_test(test_slow_is_not_stalled),
+	        cmocka_unit_test(test_stalls_at_a_slow_pace),
 	        cmocka_unit_test(test_suspended_explains_stalls),
 	        cmocka_unit_test(test_a_stall_to_the_end),
 	        cmocka_unit_test(test_depth_that_was_not_kept),
