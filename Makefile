@@ -38,8 +38,8 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy \
-	bench-engine bench-exact bench-merge bench-verdicts format static image push manifests up \
-	logs down rerun results dist check-export clean FORCE
+	bench-engine bench-ring bench-scale bench-exact bench-merge bench-verdicts format static \
+	image push manifests up logs down rerun results dist check-export clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 18
@@ -84,6 +84,15 @@ bench-accuracy: build ## compare with fio on this machine (TARGET, ROUNDS)
 
 bench-engine: build ## what a request costs, against fio on one CPU (PLACES, ENGINES, DEPTHS)
 	$(Q)BUILD=$(BUILD) tests/bench/engine
+
+bench-ring: ## what each way to set up io_uring is worth (FILE, DEPTH, DIRECT=direct)
+	$(Q)$(MAKE) -s -C tests/run BUILD='$(abspath $(BUILD))' '$(abspath $(BUILD))/tests/ring'
+	$(Q)$(if $(FILE),,mkdir -p $(BUILD)/bench; head -c 256M /dev/urandom >$(BUILD)/bench/ring)
+	$(Q)taskset -c 0 $(BUILD)/tests/ring $(or $(FILE),$(BUILD)/bench/ring) $(or $(DEPTH),16) \
+		$(DIRECT)
+
+bench-scale: static ## rate, CPU and memory by threads and depth, the start (THREADS, DEPTHS)
+	$(Q)PVCBENCH='$(BUILD)/pvcbench-static' BUILD=$(BUILD) tests/bench/scale
 
 bench-verdicts: build ## arrange each limit, count verdicts missed or false (ROUNDS, SEED, ONLY)
 	$(Q)BUILD=$(BUILD) tests/bench/verdicts

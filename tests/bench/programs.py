@@ -5,6 +5,7 @@ PVCBENCH, FIO and BUILD of the environment name the programs.
 """
 
 import json
+import math
 import os
 import resource
 import subprocess
@@ -53,6 +54,17 @@ def lay_out(path, size):
         os.fsync(file.fileno())
 
 
+def bounds(ratios):
+    """Order statistics that hold the median with at least 95 %; all of them if too few."""
+    ratios, n = sorted(ratios), len(ratios)
+    below, k = 0.0, 0
+    while k < n // 2 and below + math.comb(n, k) / 2 ** n <= 0.025:
+        below += math.comb(n, k) / 2 ** n
+        k += 1
+    k = max(k - 1, 0)
+    return ratios[k], ratios[n - 1 - k]
+
+
 def run_fio(load, engine, prefix=(), options=()):
     """The job of fio's JSON."""
     jobs = load.iodepth if engine == 'psync' else 1
@@ -71,8 +83,8 @@ def run_fio(load, engine, prefix=(), options=()):
     return json.loads(command(*argv)[0])['jobs'][0]
 
 
-def run_pvcbench(load, engine, prefix=()):
-    """The test of pvcbench's JSON, and the CPU seconds of the process."""
+def result_of_pvcbench(load, engine, prefix=()):
+    """The text of pvcbench's JSON, its only test in it, and the CPU seconds of the process."""
     with tempfile.TemporaryDirectory() as scratch:
         plan, out = os.path.join(scratch, 'plan.yaml'), os.path.join(scratch, 'result.json')
         with open(plan, 'w') as file:
@@ -85,7 +97,13 @@ def run_pvcbench(load, engine, prefix=()):
                                   'ioengine': engine, **load.keys}]}, file)
         _, cpu = command(*prefix, PVCBENCH, 'run', plan, '--out', out)
         with open(out) as file:
-            test = json.load(file)['tests'][0]
+            text = file.read()
+    test = json.loads(text)['tests'][0]
     if test['ioengine'] != engine or test['direct'] != load.direct or test['status'] != 'ok':
         sys.exit('not measured as asked: %s' % test)
-    return test, cpu
+    return text, test, cpu
+
+
+def run_pvcbench(load, engine, prefix=()):
+    """The test of pvcbench's JSON, and the CPU seconds of the process."""
+    return result_of_pvcbench(load, engine, prefix)[1:]
