@@ -33,11 +33,35 @@ disk() {
 	END
 }
 
-# A profile that allows io_uring, where the nodes' kubelet looks for it.
-seccomp_profile() {
-	mkdir -p "$KUBE_STATE/kubelet/seccomp/profiles"
-	echo '{"defaultAction": "SCMP_ACT_ALLOW"}' \
-		>"$KUBE_STATE/kubelet/seccomp/profiles/pvcbench.json"
+# The profile on the node, as the DaemonSet puts it there, and the same where what it does not allow
+# kills, so that nothing that the runner needs can be missing; with an image of busybox alone, since
+# the nodes of with-cluster's cluster reach no registry.
+seccomp_profiles() {
+	local tools=${E2E_KUBE:-$repo/../shared/tools/kube} folder=$tree/manifests/seccomp
+	local root=$BATS_FILE_TMPDIR/busybox
+	mkdir -p "$root/bin"
+	cp "$(command -v busybox)" "$root/bin/busybox"
+	for command in sh cp mv tail; do
+		ln -s busybox "$root/bin/$command"
+	done
+	"$tools/mkimage.sh" "$root" localhost/busybox:e2e "$root.tar" '["/bin/sh"]'
+	"$tools/load-image.sh" "$root.tar"
+	jq '.defaultAction = "SCMP_ACT_KILL_PROCESS"' "$folder/pvcbench.json" >"$folder/kill.json"
+	sed -i "s|- pvcbench.json|&\n      - kill.json|
+		s|newName: .*|newName: localhost/busybox|; s|newTag: .*|newTag: e2e|" \
+		"$folder/kustomization.yaml"
+	sed -i "s|path: /var/lib/kubelet|path: $KUBE_STATE/kubelet|" "$folder/daemonset.yaml"
+	k apply -k "$folder"
+	k rollout status daemonset/pvcbench-seccomp --timeout=90s
+}
+
+# What the runtime allows a pod of itself, of the container that the DaemonSet keeps waiting.
+runtime_default() {
+	local id
+	id=$(k get pods -l app.kubernetes.io/name=pvcbench-seccomp \
+		-o jsonpath='{.items[0].status.containerStatuses[0].containerID}')
+	jq .linux.seccomp "${KUBE_RUN:-/run/kube-one}/containerd/io.containerd.runtime.v2.task/$(
+	)k8s.io/${id##*/}/config.json"
 }
 
 setup_file() {
@@ -61,16 +85,19 @@ setup_file() {
 	variant auto-clean generic/emptydir auto-clean </dev/null
 	set -- quick ephemeral pinned doctor doctor-fs unconfined more-cpu auto-clean
 	if on_this_machine; then
-		seccomp_profile
+		seccomp_profiles
 		disk
 		add localhost generic/emptydir io-uring-localhost </dev/null
+		add kill generic/emptydir io-uring-localhost < <(job_patch \
+			/spec/template/spec/securityContext/seccompProfile/localhostProfile \
+			profiles/kill.json)
 		add block generic/default-class block <<-END
 			patches:
 			  - target: {kind: PersistentVolumeClaim}
 			    patch: |-
 			      - {op: add, path: /spec/storageClassName, value: $ns-disk}
 		END
-		set -- "$@" localhost block
+		set -- "$@" localhost kill block
 	fi
 	variants_root "$@"
 	k apply -k "$tree"
@@ -124,10 +151,29 @@ teardown_file() {
 	holds '.tests | all(.ioengine == "io_uring")'
 }
 
-@test "io-uring-localhost: io_uring through a profile of one's own" {
+@test "io-uring-localhost: the profile that the DaemonSet put on the node" {
 	on_this_machine || skip "a profile can be put on the nodes of with-cluster's cluster only"
 	is_a_good_run localhost-pvcbench-emptydir
+	# This cluster's runc takes io_uring from every profile that refuses by EPERM.
+	[ "$KUBE_IO_URING" = deny ] || holds '.tests | all(.ioengine == "io_uring")'
+}
+
+@test "io-uring-localhost: io_uring, and nothing that the runner needs is missing" {
+	on_this_machine || skip "a profile can be put on the nodes of with-cluster's cluster only"
+	is_a_good_run kill-pvcbench-emptydir
 	holds '.tests | all(.ioengine == "io_uring")'
+}
+
+@test "io-uring-localhost: the profile is the runtime's default and io_uring" {
+	on_this_machine || skip "the runtime of with-cluster's cluster only can be looked into"
+	allowed() { # of a profile, without what another CPU has
+		jq -c '[.syscalls[] | select(.action == "SCMP_ACT_ALLOW" and
+			(.names | contains(["cacheflush"]) | not)) |
+			{args: (.args // [] | map(del(.valueTwo))), name: .names[]} |
+			select(.name | startswith("io_uring_") | not)] | sort | unique | .[]' "$1"
+	}
+	runtime_default >"$T/runtime.json"
+	same "$(allowed "$tree/manifests/seccomp/pvcbench.json")" "$(allowed "$T/runtime.json")"
 }
 
 @test "block: the raw device" {

@@ -101,6 +101,15 @@ more_args() { # ARG...
 	printf '      - {op: add, path: %s, value: "%s"}\n' "${args[@]}"
 }
 
+# A patch of the Job, for variant: what is at a path.
+job_patch() { # PATH VALUE...
+	printf 'patches:\n  - target: {kind: Job}\n    patch: |-\n'
+	while (($#)); do
+		printf '      - {op: replace, path: %s, value: %s}\n' "$1" "$2"
+		shift 2
+	done
+}
+
 default_class() { # the cluster's own
 	"$kubectl" get storageclass -o json | jq -r '[.items[].metadata | select(.annotations[
 		"storageclass.kubernetes.io/is-default-class"] == "true").name][0] // ""'
@@ -117,9 +126,10 @@ jobs_ended() { # JOB...
 	done
 }
 
-# manifests/kube of the copied tree; it works in kubectl's own namespace.
+# manifests/kube of the copied tree; it works in kubectl's own namespace, and as the user AS.
 kube() { # COMMAND [CLASS]
-	printf '#!/bin/sh\nexec "%s" -n "%s" "$@"\n' "$kubectl" "$ns" >"$BATS_FILE_TMPDIR/kubectl"
+	printf '#!/bin/sh\nexec "%s" -n "%s" %s "$@"\n' "$kubectl" "$ns" "${AS:+--as=$AS}" \
+		>"$BATS_FILE_TMPDIR/kubectl"
 	chmod +x "$BATS_FILE_TMPDIR/kubectl"
 	KUBECTL=$BATS_FILE_TMPDIR/kubectl BUILD=$BATS_FILE_TMPDIR \
 		timeout "${SECONDS_AT_MOST:-200}" "$tree/manifests/kube" "$@"

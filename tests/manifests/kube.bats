@@ -166,9 +166,11 @@ claims() {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
 	printf '%s\n' 'pod-1|Pending|| ContainerCreating ' 'pod-1|Running||' 'pod-1|Succeeded||' \
 		>"$CLUSTER/pod-of-pvcbench-sfs"
-	echo 'MountVolume.SetUp failed: timed out' >"$CLUSTER/events-pod-1"
+	printf '==\n%s\n' older $'MountVolume.SetUp failed: exit status 32\nOutput: refused\n' \
+		'Unable to attach or mount volumes: timed out' >"$CLUSTER/events-pod-1"
 	run -0 timeout 60 manifests/kube logs sfs
-	[[ $output == *'waits: ContainerCreating MountVolume.SetUp failed'* ]]
+	[[ $output == *'waits: ContainerCreating MountVolume.SetUp failed: exit '*' Output:'* ]]
+	[[ $output != *older* && $output != *'Unable to'* ]]
 }
 
 @test "logs of a claim without a volume has what is said of the claim" {
@@ -238,6 +240,16 @@ claims() {
 	echo 'Failed DeadlineExceeded Job was active longer' >"$CLUSTER/end-of-pvcbench-sfs"
 	run -0 timeout 60 manifests/kube logs
 	[[ $output == *'pvcbench-sfs has ended: Failed DeadlineExceeded'* ]]
+}
+
+@test "logs of a Job that is deleted ends, and says so" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Running||' '' >"$CLUSTER/pod-of-pvcbench-sfs"
+	touch "$CLUSTER/end-of-pod-1" "$CLUSTER/end-of-pvcbench-sfs" \
+		"$CLUSTER/deleted-pvcbench-sfs"
+	run -0 timeout 60 manifests/kube logs
+	[[ $output == *'==> pvcbench-sfs: the pod is gone, and its log with it'* ]]
+	[[ $output == *'pvcbench-sfs has ended: it was deleted' ]]
 }
 
 @test "logs without a Job says what starts one" {

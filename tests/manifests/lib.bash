@@ -104,6 +104,7 @@ renderings() {
 
 	echo "root ."
 	echo "base manifests/base"
+	echo "seccomp manifests/seccomp"
 	for directory in $(class_directories); do
 		echo "class-${directory##*/} $directory"
 	done
@@ -123,6 +124,26 @@ render_all() {
 		"$1" kustomize "$directory" >"$2/component-$component.yaml" \
 			2>"$2/component-$component.err" || true
 	done
+	render_exports "$1" >"$2/exports.yaml" 2>"$2/exports.err" || true
+}
+
+# What docs/kubernetes.md builds beside the repository, by typing what it says.
+render_exports() { # KUBECTL
+	local bin=$scratch/bin tree=$scratch/beside/repository
+
+	mkdir -p "$bin" "$tree"
+	cp -r manifests storageclasses kustomization.yaml "$tree"
+	cat >"$bin/kubectl" <<-END
+		#!/bin/sh
+		[ "\$1" != apply ] || exec "$(command -v "$1")" kustomize "\$3"
+	END
+	chmod +x "$bin/kubectl"
+	awk '
+	/^```sh / { inside = 1; text = ""; next }
+	/^```/ && text ~ /apply -k \.\.\/exports/ { printf "%s", text; exit }
+	/^```/ { inside = 0 }
+	inside { text = text $0 "\n" }' docs/kubernetes.md >"$scratch/block"
+	(cd "$tree" && PATH=$bin:$PATH bash -euo pipefail "$scratch/block")
 }
 
 # A tree whose root has every class, and each component on its sample, told apart by name.

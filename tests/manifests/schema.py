@@ -40,12 +40,15 @@ class Version:
         self.root = {"definitions": definitions}
 
     def faults(self, thing):
+        label = name_of(thing)
         name = self.kinds.get((thing["apiVersion"], thing["kind"]))
+        if thing["kind"] == "DaemonSet":  # of which the schemas have the template only
+            name, thing = "io.k8s.api.core.v1.PodTemplateSpec", thing["spec"]["template"]
         if not name:
-            return [f"{name_of(thing)}: no such kind in this version"]
+            return [f"{label}: no such kind in this version"]
         schema = {"$ref": f"#/definitions/{name}", **self.root}
         errors = jsonschema.Draft4Validator(schema).iter_errors(thing)
-        return [f"{name_of(thing)}: {list(e.path)}: {e.message[:200]}" for e in errors]
+        return [f"{label}: {list(e.path)}: {e.message[:200]}" for e in errors]
 
 
 def first_version(path):
