@@ -83,18 +83,23 @@ def run_fio(load, engine, prefix=(), options=()):
     return json.loads(command(*argv)[0])['jobs'][0]
 
 
+def plan_of(load, engine):
+    """pvcbench's plan of it; JSON is YAML too."""
+    return {'version': 1, 'target': os.path.dirname(load.path), 'filename': load.path,
+            'destroy': True, 'size': load.size, 'direct': load.direct,
+            'ramp_time': '%dms' % (load.ramp * 1000),
+            'runtime': '%dms' % (load.runtime * 1000),
+            'tests': [{'name': 'a', 'rw': load.rw, 'bs': load.bs,
+                       'iodepth': load.iodepth, 'rwmixread': load.rwmixread,
+                       'ioengine': engine, **load.keys}]}
+
+
 def result_of_pvcbench(load, engine, prefix=()):
     """The text of pvcbench's JSON, its only test in it, and the CPU seconds of the process."""
     with tempfile.TemporaryDirectory() as scratch:
         plan, out = os.path.join(scratch, 'plan.yaml'), os.path.join(scratch, 'result.json')
         with open(plan, 'w') as file:
-            json.dump({'version': 1, 'target': os.path.dirname(load.path), 'filename': load.path,
-                       'destroy': True, 'size': load.size, 'direct': load.direct,
-                       'ramp_time': '%dms' % (load.ramp * 1000),
-                       'runtime': '%dms' % (load.runtime * 1000),
-                       'tests': [{'name': 'a', 'rw': load.rw, 'bs': load.bs,
-                                  'iodepth': load.iodepth, 'rwmixread': load.rwmixread,
-                                  'ioengine': engine, **load.keys}]}, file)
+            json.dump(plan_of(load, engine), file)
         _, cpu = command(*prefix, PVCBENCH, 'run', plan, '--out', out)
         with open(out) as file:
             text = file.read()
