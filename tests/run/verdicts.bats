@@ -11,6 +11,6 @@ load lib
 		"$PYTHON" "$repo/tests/bench/verdicts" >"$T/log" 2>&1 || status=$?
 	cat "$T/log"
 	sed -n 's/^\([a-z-]*\)  *skipped: /# not arranged: \1: /p' "$T/log" >&3
-	[ "$status" != 2 ] || skip "nothing can be arranged here, or others use the CPUs all the time"
+	[ "$status" != 2 ] || skip "nothing arranged, or others used the CPUs"
 	[ "$status" = 0 ]
 }
