@@ -3,7 +3,7 @@
 VERSION  := 0.1.0
 BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
-PKGS     := liburing yaml-0.1 libcjson libcurl
+PKGS     := liburing yaml-0.1 libcjson libcurl libmicrohttpd libcrypto
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 SANITIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all

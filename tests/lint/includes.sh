@@ -31,6 +31,8 @@ third_party='
 curl/curl.h      runner/io/http.c
 liburing.h       runner/io/uring.c
 linux/aio_abi.h  runner/io/aio.c
+microhttpd.h     runner/io/serve.c
+openssl/hmac.h   runner/io/hmac.c
 yaml.h           runner/plan/tree.c
 cjson/cJSON.h    runner/out/figures.c
 cjson/cJSON.h    runner/out/json.c
