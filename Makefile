@@ -38,8 +38,8 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy \
-	bench-engine bench-ring bench-scale bench-exact bench-merge bench-verdicts format static \
-	image push manifests up logs down rerun results dist check-export clean FORCE
+	bench-engine bench-ring bench-scale bench-exact bench-merge bench-peers bench-verdicts \
+	format static image push manifests up logs down rerun results dist check-export clean FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 18
@@ -103,6 +103,9 @@ bench-merge: build ## merge 1,000 and 10,000 results: time and memory
 bench-exact: build ## hold latencies and rates against a volume that is known to the microsecond
 	$(Q)BUILD=$(BUILD) tests/bench/exact
 
+bench-peers: build ## how long PEERS (200) processes take to begin a test together
+	$(Q)BUILD=$(BUILD) tests/bench/peers
+
 # With a cross compiler as CC the packages are those of the other architecture: see Dockerfile.
 static: ## build build/pvcbench-static, one file that needs no library
 	$(if $(findstring -linux-gnu-,$(CC)),,$(Q).ci/deps build static)
@@ -150,7 +153,8 @@ $(BUILD)/obj/%.o: runner/%.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 # What `pvcbench version` names.
-$(BUILD)/obj/main.o: private CPPFLAGS += -DPVCBENCH_LIBRARIES='$(foreach package,$(PKGS),\
+$(BUILD)/obj/main.o: private CPPFLAGS += -DPVCBENCH_LIBRARIES='\
+	$(foreach package,$(filter-out libcrypto,$(PKGS)),\
 	"$(package) $(shell pkg-config --modversion $(package))\n")'
 
 $(BUILD)/obj/builtin.o: $(BUILD)/builtin.c $(BUILD)/flags

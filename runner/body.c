@@ -50,6 +50,50 @@ static void on_measured(void *arg)
 	atomic_store(&body->measured, !atomic_load(body->params.stop));
 }
 
+static void on_peers(void *arg, const char *what)
+{
+	struct body *body = arg;
+
+	attended_step(body->self, what, false);
+}
+
+static int on_share(void *arg, struct kind_extent *extent, struct err *err)
+{
+	struct body *body = arg;
+	struct peers_meeting meeting = {0};
+	unsigned long long v[4] = {extent->size, extent->offset, extent->increment,
+	                           extent->file_bytes};
+
+	snprintf(meeting.note, sizeof(meeting.note), "%llu %llu %llu %llu", v[0], v[1], v[2], v[3]);
+	if (peers_meet(body->params.peers, body->params.number, PEERS_LAID_OUT, &meeting, on_peers,
+	               body, err))
+		return -1;
+	if (atomic_load(body->params.stop))
+		return 0;
+	if (sscanf(meeting.note, "%llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3]) != 4)
+		return err_set(err, ERR_TEST, "peer 0 does not tell what it has laid out");
+	*extent = (struct kind_extent){v[0], v[1], v[2], v[3]};
+	return 0;
+}
+
+static int on_start(void *arg, struct err *err)
+{
+	struct body *body = arg;
+	struct peers_meeting meeting = {0};
+	char within[UNITS_TEXT_MAX], line[ROSTER_TEXT_MAX];
+
+	if (peers_meet(body->params.peers, body->params.number, PEERS_START, &meeting, on_peers,
+	               body, err))
+		return -1;
+	if (!meeting.within_ns)
+		return 0;
+	body->tr.released_within_ns = meeting.within_ns;
+	snprintf(line, sizeof(line), "%u peers start within %s of each other, by the round trips",
+	         body->test.peers, units_format_time(meeting.within_ns, within));
+	on_say(body, line);
+	return 0;
+}
+
 static void on_settle(void *arg, int ret)
 {
 	struct body *body = arg;
@@ -89,6 +133,8 @@ static struct body *body_new(const struct body_params *params)
 	        .measured = on_measured,
 	        .settle = on_settle,
 	        .say = on_say,
+	        .share = params->peers ? on_share : NULL,
+	        .start = params->peers ? on_start : NULL,
 	        .arg = body,
 	};
 	test_result_init(&body->tr, params->test);

@@ -9,6 +9,7 @@
 
 #include "kinds/kind.h"
 #include "out/progress.h"
+#include "peers/peers.h"
 
 struct body_params {
 	const struct test *test;
@@ -18,6 +19,8 @@ struct body_params {
 	struct verify **verify; /* of the target, see kind.h */
 	struct progress_view *view;
 	const atomic_int *stop; /* a signal's number once one came */
+	struct peers *peers;    /* that run it together; NULL: alone */
+	unsigned number;        /* of the test in the plan, for them */
 };
 
 struct body;

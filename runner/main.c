@@ -68,8 +68,24 @@ static int add_set(struct options *o, char *text)
 	return add_override(o, (struct plan_override){text, equals + 1, false, "--set"});
 }
 
+/* The value of an option. */
+static int take_number(const char *option, unsigned least, unsigned most, unsigned *out)
+{
+	char *end;
+	unsigned long value = strtoul(optarg, &end, 10);
+
+	*out = (unsigned)value;
+	if (optarg[0] >= '0' && optarg[0] <= '9' && !*end && value >= least && value <= most)
+		return 0;
+	fprintf(stderr, "pvcbench: %s '%s': not a number from %u to %u\n", option, optarg, least,
+	        most);
+	return -1;
+}
+
 static int take_option(struct options *o, int option)
 {
+	unsigned number;
+
 	switch (option) {
 	case 't':
 		return add_override(o, (struct plan_override){"target", optarg, true, "--target"});
@@ -83,6 +99,16 @@ static int take_option(struct options *o, int option)
 		return 0;
 	case 'q':
 		o->run.quiet = true;
+		return 0;
+	case 'n':
+		return take_number("--peers", 1, ROSTER_PEERS_MAX, &o->run.peering.n);
+	case 'i':
+		if (take_number("--index", 0, ROSTER_PEERS_MAX - 1, &number))
+			return -1;
+		o->run.peering.index = (int)number;
+		return 0;
+	case 'c':
+		o->run.peering.coordinator = optarg;
 		return 0;
 	case 'h':
 		o->help = true;
@@ -118,10 +144,13 @@ static int command_run(const struct command *command, int argc, char **argv)
 	        {"out", required_argument, NULL, 'o'},
 	        {"metrics", required_argument, NULL, 'm'},
 	        {"quiet", no_argument, NULL, 'q'},
+	        {"peers", required_argument, NULL, 'n'},
+	        {"index", required_argument, NULL, 'i'},
+	        {"coordinator", required_argument, NULL, 'c'},
 	        {"help", no_argument, NULL, 'h'},
 	        {0},
 	};
-	struct options options = {0};
+	struct options options = {.run.peering.index = -1};
 
 	if (read_options(&options, known, argc, argv))
 		return usage_error(command);
@@ -136,7 +165,7 @@ static int command_check(const struct command *command, int argc, char **argv)
 	        {"help", no_argument, NULL, 'h'},
 	        {0},
 	};
-	struct options options = {0};
+	struct options options = {.run.peering.index = -1};
 
 	if (read_options(&options, known, argc, argv))
 		return usage_error(command);
@@ -321,7 +350,8 @@ static int command_version(const struct command *command, int argc, char **argv)
 static const struct command commands[] = {
         {"run",
          "[PLAN] [--target PATH] [--set KEY=VALUE]... [--out FILE] "
-         "[--metrics FILE] [--quiet]",
+         "[--metrics FILE] [--quiet]\n"
+         "                  [--peers N --index I --coordinator HOST:PORT]",
          "Run a plan and print what was measured.\n"
          "  PLAN             a built-in plan's name or a file; without it "
          "/etc/pvcbench/plan.yaml,\n"
@@ -330,7 +360,11 @@ static const struct command commands[] = {
          "  --set KEY=VALUE  set a key of every test; tests.NAME.KEY of one test\n"
          "  --out FILE       write the whole result as JSON\n"
          "  --metrics FILE   write its figures in Prometheus' text format\n"
-         "  --quiet          no progress while a test runs\n",
+         "  --quiet          no progress while a test runs\n"
+         "  --peers N        run it together with N - 1 others, begin each test with them, and "
+         "sum up\n"
+         "  --index I        which of them this is, from 0; index 0 prints what all measured\n"
+         "  --coordinator HOST:PORT  where index 0 is; it listens there\n",
          command_run},
         {"check", "[PLAN] [--target PATH] [--set KEY=VALUE]...",
          "Say what a plan would do: time, bytes written, concessions. Touches nothing.\n",

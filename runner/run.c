@@ -21,7 +21,7 @@
 #include "out/json.h"
 #include "out/text.h"
 #include "result/verdict.h"
-#include "run_state.h"
+#include "run_peers.h"
 #include "signals.h"
 #include "sweep.h"
 
@@ -46,6 +46,8 @@ static void run_body(struct run *run, const struct test *test, struct test_resul
 	        .verify = &run->verify[t],
 	        .view = &run->view,
 	        .stop = &signals_stop,
+	        .peers = run->peers,
+	        .number = (unsigned)(test - run->agenda.plan.tests),
 	};
 
 	if (!run_is_held(run, t)) {
@@ -80,13 +82,18 @@ static void run_test(struct run *run, unsigned i)
 {
 	const struct test *test = &run->agenda.plan.tests[i];
 	struct test_result *tr = &run->result.tests[i];
+	bool all_here;
 
 	run->view.test = i + 1;
 	run->view.plan_left_ns = agenda_duration_ns(&run->agenda, i + 1);
 	test_result_init(tr, test);
 	run->result.n_tests = i + 1;
+	all_here = run_peers_gather(run, i, tr);
 	progress_begin(&run->view, test);
-	run_body(run, test, tr);
+	if (all_here)
+		run_body(run, test, tr);
+	else if (atomic_load(&signals_stop))
+		tr->status = STATUS_INTERRUPTED;
 	run->result.peak_rss_bytes = host_peak_rss_bytes();
 	run->result.interrupted = atomic_load(&signals_stop) != 0;
 	verdict_judge(tr, result_conditions(&run->result, tr));
@@ -95,8 +102,7 @@ static void run_test(struct run *run, unsigned i)
 		progress_note(&run->view, "concession: %s", tr->concessions[c]);
 	tell_probe(run, &tr->limits_probe);
 	progress_end(&run->view, tr);
-	if (!run->view.terminal)
-		json_write_line(stdout, &run->result, tr);
+	run_peers_hand(run, tr);
 	fflush(stdout);
 }
 
@@ -108,7 +114,8 @@ static void run_drift(struct run *run)
 	struct test_result tr;
 	char time[UNITS_TEXT_MAX];
 
-	if (!agenda_drift(&run->agenda, again) || run->result.tests[0].status != STATUS_OK)
+	if (run->peers || !agenda_drift(&run->agenda, again) ||
+	    run->result.tests[0].status != STATUS_OK)
 		return;
 	progress_note(&run->view, "drift: '%s' again for %s; not counted in any figure", first,
 	              units_format_time(again->ramp_time_ns + again->runtime_ns, time));
@@ -128,7 +135,7 @@ static int exit_code(const struct run *run)
 {
 	int signum = atomic_load(&signals_stop);
 
-	return signum ? 128 + signum : result_exit_code(&run->result);
+	return signum ? 128 + signum : result_exit_code(run_peers_result(run));
 }
 
 /* A signal came, or a test failed: the volume may be why. A threshold is no trouble. */
@@ -147,7 +154,8 @@ static void tell(const char *text)
 /* The exit code with what became of it. */
 static int deliver(const struct run *run, int code)
 {
-	unsigned missed = deliver_result(&run->agenda.plan, &run->result, &signals_stop, tell);
+	unsigned missed =
+	        deliver_result(&run->agenda.plan, run_peers_result(run), &signals_stop, tell);
 
 	return missed && (!code || code == EXIT_THRESHOLD) ? ERR_TEST : code;
 }
@@ -178,8 +186,8 @@ static void print_summary(const struct run *run)
 	CLEANUP(file) FILE *log = open_termination_log();
 
 	if (log)
-		text_write_termination(log, &run->result);
-	text_write(stdout, &run->result);
+		text_write_termination(log, run_peers_result(run));
+	text_write(stdout, run_peers_result(run));
 	fflush(stdout);
 }
 
@@ -201,24 +209,27 @@ static void tell_notes(struct run *run)
 static int run_tests(struct run *run)
 {
 	char note[RESULT_TEXT_MAX];
-	int code, ledger_code;
+	int code, ledger_code, peers_code;
 
 	tell_notes(run);
-	for (unsigned i = 0; i < run->agenda.plan.n_tests && !atomic_load(&signals_stop); i++)
+	for (unsigned i = 0;
+	     i < run->agenda.plan.n_tests && !atomic_load(&signals_stop) && !run_peers_lost(run);
+	     i++)
 		run_test(run, i);
 	run->result.interrupted = atomic_load(&signals_stop) != 0;
 	if (!run->result.interrupted)
 		run_drift(run);
+	peers_code = run_peers_end(run);
 	ledger_code = run_end_verify(run);
 	if (verdict_too_short(&run->result, note))
 		result_note(&run->result, note);
 	print_summary(run);
 	code = exit_code(run);
-	code = code ? code : ledger_code;
-	if (outputs_write(&run->outputs, &run->result, tell))
+	code = code ? code : peers_code ? peers_code : ledger_code;
+	if (outputs_write(&run->outputs, run_peers_result(run), tell))
 		code = code ? code : ERR_TEST;
 	run_clean_up(run, !is_in_trouble(run));
-	return deliver(run, code);
+	return run_peers_delivers_not(run) ? code : deliver(run, code);
 }
 
 /* The class of an error is the exit code, unless a signal came first. */
@@ -227,6 +238,14 @@ static int failed(const struct err *err)
 	int signum = atomic_load(&signals_stop);
 
 	return signum ? 128 + signum : (int)err->class;
+}
+
+static int open_outputs(struct run *run, struct err *err)
+{
+	if (run_peers_delivers_not(run))
+		return 0;
+	memcpy(run->outputs.path, run->options->output, sizeof(run->outputs.path));
+	return outputs_open(&run->outputs, err);
 }
 
 int run_plan(const struct run_options *options)
@@ -239,11 +258,10 @@ int run_plan(const struct run_options *options)
 		return ERR_TARGET;
 	run->options = options;
 	run->sweeps = true;
-	memcpy(run->outputs.path, options->output, sizeof(run->outputs.path));
 	if (run_begin(run, &err)) {
 		print_error(&err);
 		code = failed(&err);
-	} else if (outputs_open(&run->outputs, &err)) {
+	} else if (open_outputs(run, &err)) {
 		print_error(&err);
 		code = failed(&err);
 		run_clean_up(run, !is_in_trouble(run)); /* the sweep may have made our directory */

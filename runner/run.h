@@ -6,6 +6,7 @@
 #define PVCBENCH_RUN_H
 
 #include "outputs.h"
+#include "peers/peers.h"
 #include "plan/yaml.h"
 
 struct run_options {
@@ -14,6 +15,7 @@ struct run_options {
 	unsigned n_overrides;
 	const char *output[OUTPUT_FORMS]; /* files for the whole result; NULL: none */
 	bool quiet;                       /* no progress while a test runs */
+	struct peers_options peering;     /* those that run it together, as the command line says */
 };
 
 /* Both print to stdout, errors to stderr, and return the program's exit code. */

@@ -10,7 +10,7 @@
 #include "base/workers.h"
 #include "deliver.h"
 #include "io/mount.h"
-#include "run_state.h"
+#include "run_peers.h"
 #include "signals.h"
 #include "sweep.h"
 
@@ -197,8 +197,11 @@ static void show(struct run *run)
 int run_begin(struct run *run, struct err *err)
 {
 	signals_watch();
-	if (workers_make_threads_possible(err) || read_agenda(&run->agenda, run->options, err))
+	if (workers_make_threads_possible(err) || read_agenda(&run->agenda, run->options, err) ||
+	    run_peers_open(run, err))
 		return -1;
 	show(run);
-	return look(run, err);
+	if (look(run, err))
+		return -1;
+	return run->sweeps ? run_peers_join(run, err) : 0;
 }

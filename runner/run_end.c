@@ -6,7 +6,7 @@
 
 #include "attend.h"
 #include "load/verify.h"
-#include "run_state.h"
+#include "run_peers.h"
 
 #define REMOVE_NS (20 * NSEC_PER_SEC)
 /* How long a thread that was left may take to obey an interrupt. */
@@ -70,6 +70,8 @@ static void remove_files(void *arg, struct attended *self)
  */
 static bool may_stay(const struct run *run, unsigned target)
 {
+	if (run->agenda.targets[target].guest_of[0])
+		return false;
 	if (run->held[target].body || run->held[target].in_flight)
 		return run->agenda.targets[target].run_dir[0];
 	return run->abandoned && run->agenda.targets[target].run_dirfd >= 0;
@@ -135,6 +137,7 @@ void run_free(struct run *run)
 {
 	if (leave_threads(run))
 		return; /* they may still use all this */
+	run_peers_free(run);
 	agenda_destroy(&run->agenda);
 	result_destroy(&run->result);
 	free(run->verify);

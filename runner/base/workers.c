@@ -243,14 +243,23 @@ static int create_threads(struct workers *w, void *const *args, unsigned n)
 	return ret;
 }
 
+/* All are prepared: whether they may go. */
+static bool pass_gate(struct workers *w)
+{
+	if (!w->body.gate || !w->body.gate(w->body.gate_arg, &w->first_err))
+		return true;
+	w->failed = true;
+	return false;
+}
+
 /* Wait for every set-up, then start or abort all. Whether they run. */
 static bool release(struct workers *w, bool complete)
 {
 	pthread_mutex_lock(&w->lock);
 	while (w->prepared < w->n)
 		pthread_cond_wait(&w->changed, &w->lock);
-
-	bool run = complete && !w->failed;
+	/* whoever is prepared waits, and nobody else knows of this lock */
+	bool run = complete && !w->failed && pass_gate(w);
 
 	w->start_ns = clock_now_ns();
 	w->phase = run ? RUNNING : ABORTED;

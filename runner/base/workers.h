@@ -18,6 +18,12 @@ struct workers_body {
 	/* Runs after the barrier; start_ns is the same for all. */
 	void (*run)(void *arg, uint64_t start_ns);
 	size_t stack_bytes; /* of each thread; 0: 256 KiB */
+	/*
+	 * Called once by the starting thread when all are prepared: they start when it returns, or
+	 * not at all where it fails. NULL: at once.
+	 */
+	int (*gate)(void *arg, struct err *err);
+	void *gate_arg;
 };
 
 /*

@@ -280,6 +280,11 @@ static void set_limits(struct http *http)
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
 	                 milliseconds(request->connect_timeout_ns, CONNECT_TIMEOUT_NS));
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, milliseconds(request->timeout_ns, TIMEOUT_NS));
+	if (request->idle_max_ns)
+		curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN,
+		                 (long)(request->idle_max_ns / NSEC_PER_SEC));
+	if (request->no_proxy)
+		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, (long)(request->redirects_max > 0));

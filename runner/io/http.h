@@ -33,6 +33,8 @@ struct http_request {
 	const char *ca_file;         /* PEM; NULL: as above */
 	uint64_t connect_timeout_ns; /* name, connection and TLS; 0: 5 s */
 	uint64_t timeout_ns;         /* of the whole; 0: 15 s */
+	uint64_t idle_max_ns;        /* a connection idle for longer is not used again; 0: 118 s */
+	bool no_proxy;               /* whatever the environment says */
 	unsigned redirects_max;      /* 0: a redirect is an answer like any other */
 	size_t answer_max;           /* bytes; 0: HTTP_ANSWER_MAX */
 

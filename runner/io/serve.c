@@ -291,7 +291,8 @@ static int split_address(const char *address, char host[ADDRESS_MAX], char port[
 	bool bracketed = length >= 2 && address[0] == '[' && colon[-1] == ']';
 
 	if (!colon || length >= ADDRESS_MAX || !colon[1] || strlen(colon + 1) > 5 ||
-	    strspn(colon + 1, "0123456789") != strlen(colon + 1) || atoi(colon + 1) > UINT16_MAX)
+	    strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+	    strtoul(colon + 1, NULL, 10) > UINT16_MAX)
 		return err_set(err, ERR_PLAN, "'%s' is no HOST:PORT", address);
 	if (bracketed)
 		snprintf(host, ADDRESS_MAX, "%.*s", (int)length - 2, address + 1);

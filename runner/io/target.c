@@ -351,6 +351,14 @@ int target_cut_file(struct target *target, unsigned n, uint64_t bytes, struct er
 	return 0;
 }
 
+static int open_run_dir(struct target *target, struct err *err)
+{
+	target->run_dirfd = openat(target->dirfd, target->run_dir,
+	                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return target->run_dirfd < 0 ? explain("open our directory in", target->path, errno, err)
+	                             : 0;
+}
+
 static int make_run_dir(struct target *target, struct err *err)
 {
 	struct stat st = {0};
@@ -363,11 +371,8 @@ static int make_run_dir(struct target *target, struct err *err)
 		explain_errno("make a directory in", target->path, errnum, &st, err);
 		return errnum == EEXIST ? err_append(err, ": '%s'", target->run_dir) : -1;
 	}
-	target->run_dirfd = openat(target->dirfd, target->run_dir,
-	                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (target->run_dirfd >= 0)
+	if (!open_run_dir(target, err))
 		return 0;
-	explain("open our directory in", target->path, errno, err);
 	unlinkat(target->dirfd, target->run_dir, AT_REMOVEDIR);
 	return -1;
 }
@@ -394,7 +399,10 @@ int target_enter(struct target *target, const char *run_id, struct err *err)
 	if (target->is_block)
 		return 0;
 	assert(target->run_dirfd < 0);
-	snprintf(target->run_dir, sizeof(target->run_dir), RUNDIR_PREFIX "%s", run_id);
+	snprintf(target->run_dir, sizeof(target->run_dir), RUNDIR_PREFIX "%s",
+	         target->guest_of[0] ? target->guest_of : run_id);
+	if (target->guest_of[0])
+		return open_run_dir(target, err);
 	if (make_run_dir(target, err) < 0)
 		return -1;
 	if (write_claim(target, run_id, err) == 0)
@@ -417,7 +425,7 @@ int target_leave(struct target *target, struct err *err)
 		return 0;
 	/* What it has open would keep a name in the directory on NFS. */
 	end_heartbeat(target);
-	if (rundir_remove(&dir, true, err) < 0)
+	if (!target->guest_of[0] && rundir_remove(&dir, true, err) < 0)
 		return -1;
 	close(target->run_dirfd);
 	target->run_dirfd = -1;

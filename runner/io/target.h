@@ -29,6 +29,8 @@ struct target {
 	int dirfd;              /* the directory; -1 for a device */
 	int run_dirfd;          /* our own directory in it; -1 before target_enter */
 	char run_dir[TARGET_RUN_ID_MAX + 16]; /* its name: "pvcbench-RUNID" */
+	/* The run whose directory we use and never remove; "": our own. Set before target_enter. */
+	char guest_of[TARGET_RUN_ID_MAX];
 	uint64_t capacity_bytes; /* 0: the file system does not say; free_bytes is then the most */
 	uint64_t free_bytes;     /* what a user without privilege may still write, at target_init */
 	uint64_t reserve_bytes;  /* of these, what stays free */
@@ -69,8 +71,8 @@ int target_zero_device_ends(struct target *target, struct err *err);
 uint64_t target_budget(const struct target *target);
 
 /*
- * Make our directory (new, else an error), with its claim and heartbeat. Nothing to do for
- * a device.
+ * Make our directory (new, else an error), with its claim and heartbeat; a guest opens that of its
+ * host. Nothing to do for a device.
  */
 int target_enter(struct target *target, const char *run_id, struct err *err);
 
@@ -78,8 +80,8 @@ int target_enter(struct target *target, const char *run_id, struct err *err);
 int target_cut_file(struct target *target, unsigned n, uint64_t bytes, struct err *err);
 
 /*
- * Remove our directory and all files in it. What cannot be removed is named in
- * err. Legal at any time, also twice.
+ * Remove our directory and all files in it; a guest closes its host's. What cannot be removed is
+ * named in err. Legal at any time, also twice.
  */
 int target_leave(struct target *target, struct err *err);
 

@@ -241,6 +241,13 @@ static uint64_t wall_ns(uint64_t at_ns)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec - (clock_now_ns() - at_ns);
 }
 
+static int start_measuring(void *arg, struct err *err)
+{
+	const struct block *b = arg;
+
+	return kind_starts(b->env, err);
+}
+
 static int measure(struct block *b, struct err *err)
 {
 	struct load_job jobs[PLAN_JOBS_MAX];
@@ -251,6 +258,8 @@ static int measure(struct block *b, struct err *err)
 	if (cap_threads(b, err) || bound_cached(b, err))
 		return -1;
 	block_load(b, jobs, &params);
+	params.gate = start_measuring;
+	params.gate_arg = b;
 	describe(b);
 
 	note_memory(b);
@@ -351,24 +360,56 @@ static int enter(struct block *b, struct err *err)
 	return target_enter(target, b->env->run_id, err);
 }
 
+/* Peer 0 lays out what the others use too. */
+static bool is_guest(const struct block *b)
+{
+	return plan_sharers(b->test) > 1 && b->test->peer > 0;
+}
+
+/* What peer 0 has come to is what all do. */
+static int share(struct block *b, struct err *err)
+{
+	struct geometry *g = &b->geometry;
+	struct kind_extent extent = {g->size, g->offset, g->increment, g->file_bytes};
+
+	if (plan_sharers(b->test) == 1)
+		return 0;
+	if (kind_shares(b->env, &extent, err))
+		return -1;
+	g->size = extent.size;
+	g->offset = extent.offset;
+	g->increment = extent.increment;
+	g->file_bytes = extent.file_bytes;
+	return 0;
+}
+
+static int lay_out(struct block *b, struct err *err)
+{
+	if (block_lays_out(b->test))
+		return b->choice.engine == &engine_null ? 0 : block_lay_out(b, err);
+	if (block_own_file(b->test) && !b->env->target->is_block)
+		return block_empty_files(b, err);
+	return 0;
+}
+
 static int prepare(struct block *b, struct err *err)
 {
 	const struct test *test = b->test;
 
 	kind_asks(b->env, "stat");
-	if (block_fit(&b->geometry, test, b->env->target, b->env->host, err) || enter(b, err) ||
-	    block_concede(b, b->geometry.size_note, err) ||
+	if (block_fit(&b->geometry, test, b->env->target, b->env->host, err) ||
+	    (is_guest(b) && share(b, err)))
+		return -1;
+	if (atomic_load(b->env->stop))
+		return 0;
+	if (enter(b, err) || block_concede(b, b->geometry.size_note, err) ||
 	    block_concede(b, b->geometry.depth_note, err) || open_files(b, 0, err) ||
 	    block_guard_device(b, err) || concede_buffered(b, err) || choose(b, err))
 		return -1;
 	describe(b); /* already now: the layout may fail or be interrupted */
 	if (concede_holes(b, err) || block_verify_prepare(b, err))
 		return -1;
-	if (block_lays_out(test))
-		return b->choice.engine == &engine_null ? 0 : block_lay_out(b, err);
-	if (block_own_file(test) && !b->env->target->is_block)
-		return block_empty_files(b, err);
-	return 0;
+	return is_guest(b) ? 0 : lay_out(b, err) || share(b, err) ? -1 : 0;
 }
 
 static uint64_t new_seed(void)
@@ -389,7 +430,9 @@ static int block_run(const struct test *test, struct kind_env *env, struct test_
 	if (!b)
 		return err_set(err, ERR_TARGET, "out of memory");
 	*b = (struct block){.test = test, .env = env, .tr = tr};
-	b->seed = tr->randseed = test->randseed ? test->randseed : new_seed();
+	/* peers and their jobs draw other offsets and data */
+	b->seed = tr->randseed =
+	        test->randseed ? test->randseed + (uint64_t)test->peer * PLAN_JOBS_MAX : new_seed();
 	if (prepare(b, err))
 		goto out;
 	if (atomic_load(env->stop)) {

@@ -34,6 +34,9 @@ static uint64_t space_of(const struct test *test, const struct target *target)
 {
 	uint64_t edges = 2 * edge_of(test, target), budget = target_budget(target);
 
+	/* peers with a file each share what is there */
+	if (test->peers > 1 && plan_sharers(test) == 1)
+		budget /= test->peers;
 	return budget > edges ? budget - edges : 0;
 }
 
@@ -58,7 +61,8 @@ static uint64_t sum(const struct geometry *g, const struct test *test)
 {
 	if (g->files > 1)
 		return g->files * (g->offset + g->size);
-	return g->offset - g->edge + (test->numjobs - 1) * g->increment + g->size;
+	return g->offset - g->edge + (test->numjobs * plan_sharers(test) - 1) * g->increment +
+	       g->size;
 }
 
 static uint64_t scaled(uint64_t bytes, double factor, const struct test *test)
@@ -207,6 +211,7 @@ int geometry_fit(struct geometry *g, const struct test *test, const struct targe
 	        .iodepth = test->iodepth,
 	        .increment = test->file_per_job ? 0 : test->offset_increment,
 	        .files = test->file_per_job ? (unsigned)test->numjobs : 1,
+	        .first_job = plan_sharers(test) > 1 ? test->peer * test->numjobs : 0,
 	};
 	g->size = g->size_asked;
 	note_working_set(g, test, target);
@@ -257,5 +262,5 @@ int geometry_fit_existing(struct geometry *g, const struct test *test, uint64_t 
 
 uint64_t geometry_region(const struct geometry *g, unsigned job)
 {
-	return g->offset + (g->files > 1 ? 0 : job * g->increment);
+	return g->offset + (g->files > 1 ? 0 : (g->first_job + job) * g->increment);
 }

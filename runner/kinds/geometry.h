@@ -16,6 +16,7 @@ struct geometry {
 	uint64_t size_class;       /* what the class left of size_asked; 0: it took nothing */
 	uint64_t offset;           /* of the region of job 0, and of each in a file of its own */
 	uint64_t increment;        /* region of job j in a shared file: offset + j * increment */
+	uint64_t first_job;        /* number of this process's job 0 among those that share it */
 	uint64_t edge;             /* no work before this, nor so close to a device's end */
 	unsigned files;            /* 1, or one per job */
 	uint64_t file_bytes;       /* each file's length */

@@ -15,6 +15,11 @@
 
 struct verify;
 
+/* Where in a file that several peers share they work, each in its own part of it. */
+struct kind_extent {
+	uint64_t size, offset, increment, file_bytes;
+};
+
 struct kind_env {
 	const char *run_id;
 	const struct host *host;
@@ -28,7 +33,9 @@ struct kind_env {
 	void (*measured)(void *arg);                               /* kind_measured */
 	void (*settle)(void *arg, int ret);                        /* kind_settle */
 	void (*say)(void *arg, const char *line);                  /* kind_says */
-	void *arg;                                                 /* of these five */
+	int (*share)(void *arg, struct kind_extent *extent, struct err *err); /* kind_shares */
+	int (*start)(void *arg, struct err *err);                             /* kind_starts */
+	void *arg;                                                            /* of these */
 };
 
 /*
@@ -63,6 +70,24 @@ static inline void kind_says(struct kind_env *env, const char *line)
 static inline void kind_measured(struct kind_env *env)
 {
 	env->measured(env->arg);
+}
+
+/*
+ * Of a test whose file several peers share: peer 0 tells the others what it has laid out, they wait
+ * for it and get it. An error is that of another peer, or none could be reached.
+ */
+static inline int kind_shares(struct kind_env *env, struct kind_extent *extent, struct err *err)
+{
+	return env->share ? env->share(env->arg, extent, err) : 0;
+}
+
+/*
+ * The load that is measured is prepared, and starts when this returns 0: of several peers all
+ * start at one time. An error as above. Neither waits on after a stop.
+ */
+static inline int kind_starts(struct kind_env *env, struct err *err)
+{
+	return env->start ? env->start(env->arg, err) : 0;
 }
 
 /*

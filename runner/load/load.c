@@ -61,10 +61,24 @@ static int set_up(struct load *load, struct err *err)
 	return 0;
 }
 
+static int pass_gate(void *arg, struct err *err)
+{
+	struct load *load = arg;
+	int ret = load->params.gate ? load->params.gate(load->params.gate_arg, err) : 0;
+
+	load->start_ns = clock_now_ns();
+	return ret;
+}
+
 int load_start(struct load **out, const struct load_params *params, struct err *err)
 {
-	static const struct workers_body body = {.prepare = worker_prepare, .run = worker_run};
 	struct load *load = calloc(1, sizeof(*load));
+	struct workers_body body = {
+	        .prepare = worker_prepare,
+	        .run = worker_run,
+	        .gate = pass_gate,
+	        .gate_arg = load,
+	};
 	void *args[WORKERS_MAX];
 
 	if (!load)
@@ -77,7 +91,6 @@ int load_start(struct load **out, const struct load_params *params, struct err *
 	assert(load->n_threads <= WORKERS_MAX);
 	for (unsigned i = 0; i < load->n_threads; i++)
 		args[i] = &load->threads[i];
-	load->start_ns = clock_now_ns();
 	if (workers_start(&load->workers, &body, args, load->n_threads, err))
 		goto failed;
 	*out = load;

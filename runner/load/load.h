@@ -47,6 +47,9 @@ struct load_params {
 	uint64_t seed;
 	struct verify *verify; /* what is written gets headers, what is read is checked; NULL: no */
 	bool read_back;        /* with verify: of the pattern only what the test wrote is sent */
+	/* When every thread is prepared: they start when it returns 0. NULL: at once. */
+	int (*gate)(void *arg, struct err *err);
+	void *gate_arg;
 };
 
 /* How far it is, from counters that cost the workers nothing. */

@@ -39,6 +39,11 @@ static bool was_cut(const void *object)
 	return tr->size_class;
 }
 
+static bool was_released(const void *object)
+{
+	return ((const struct test_result *)object)->released_within_ns;
+}
+
 static bool has_data_age(const void *object)
 {
 	return ((const struct test_result *)object)->data_age_ns;
@@ -372,6 +377,8 @@ static const struct member test_members[] = {
         {"runtime_asked_ns", UINT_AT(struct test_result, runtime_asked_ns)},
         {"runtime_ns", UINT_AT(struct test_result, runtime_ns)},
         {"started_ns", KNOWN_AT(struct test_result, started_ns), .present = has_start},
+        {"released_within_ns", KNOWN_AT(struct test_result, released_within_ns),
+         .present = was_released},
         {"layout", CHOICE_AT(struct test_result, layout, layout_words)},
         {"first_write", BOOL_AT(struct test_result, first_write)},
         {"layout_bytes", UINT_AT(struct test_result, layout_bytes)},

@@ -43,6 +43,21 @@ static bool reads_nothing_laid_out(const struct test *test)
 	return test->layout == LAYOUT_NONE && is_ours && plan_reads(test);
 }
 
+static bool shares_file_per_job(const struct test *test)
+{
+	return test->shared && test->file_per_job;
+}
+
+static bool shares_named_file(const struct test *test)
+{
+	return test->shared && test->filename[0];
+}
+
+static bool verifies_shared_file(const struct test *test)
+{
+	return test->verify && test->shared;
+}
+
 static bool verifies_named_file(const struct test *test)
 {
 	return test->verify && test->filename[0];
@@ -115,6 +130,10 @@ static const struct rule {
         {splits_named_file, "filename names one file, file_per_job wants several"},
         {reads_nothing_laid_out,
          "layout: none leaves nothing to read (allowed: on writes and devices)"},
+        {shares_file_per_job, "shared wants one file, file_per_job wants several"},
+        {shares_named_file, "filename names one file for all peers, so shared says nothing"},
+        {verifies_shared_file, "verify knows only what this process wrote, not what other peers "
+                               "write to a shared file"},
         {verifies_named_file, "verify checks files of the run's own, and filename names another"},
         {verifies_zeros, "verify writes data that differs from block to block, not buffer: zero"},
         {verifies_nothing, "verify has nothing to check: ioengine null moves no data"},

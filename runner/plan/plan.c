@@ -259,6 +259,20 @@ const struct field plan_fields[] = {
          .default_text = "false",
          .help = "Each job has a file of its own, of `size` each, where otherwise all jobs share "
                  "one."},
+        {.name = "shared",
+         .type = FIELD_BOOL,
+         AT(shared),
+         .default_text = "false",
+         .help = "Peers (`--peers`) work on one file, which index 0 lays out, where otherwise each "
+                 "has its own. Their jobs are numbered through: with `offset_increment` at least "
+                 "`size` each works on a part of its own, with 0 all on the same."},
+        {.name = "peers_timeout",
+         .type = FIELD_TIME,
+         AT(peers_timeout_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "10m",
+         .help = "How long index 0 of several peers waits for the others before a test, and they "
+                 "for index 0; who has not come by then is named, and the run ends. 0: no limit."},
         {.name = "runtime",
          .kinds = PLAN_KINDS_IO,
          .type = FIELD_TIME,

@@ -51,6 +51,8 @@ struct test {
 	uint64_t offset,
 	        offset_increment; /* bytes; job j starts at offset + j * offset_increment */
 	bool file_per_job;
+	bool shared;               /* one file for all peers of a run */
+	uint64_t peers_timeout_ns; /* 0: no limit */
 	uint64_t runtime_ns, ramp_time_ns;
 	uint64_t loops;   /* passes over size in place of runtime; 0: runtime counts */
 	uint64_t io_size; /* bytes per job in place of runtime; 0: runtime counts */
@@ -85,6 +87,9 @@ struct test {
 
 	/* No key: the class's largest working set, in bytes; 0: any. */
 	uint64_t class_size;
+	/* No key: how many processes run this together (0 or 1: this one alone), and which this is.
+	 */
+	unsigned peers, peer;
 };
 
 struct plan {
@@ -130,6 +135,12 @@ static inline bool plan_rw_mixes(int rw)
 bool plan_reads(const struct test *test);  /* read, randread, rw, randrw */
 bool plan_writes(const struct test *test); /* write, randwrite, rw, randrw */
 bool plan_random(const struct test *test);
+
+/* Peers that work on one file: how many; else 1. */
+static inline unsigned plan_sharers(const struct test *test)
+{
+	return test->shared && test->peers ? test->peers : 1;
+}
 
 /* Whether an amount ends it, not time. */
 static inline bool plan_by_amount(const struct test *test)

@@ -110,10 +110,11 @@ struct test_result {
 	uint64_t size_asked, size; /* bytes per file */
 	uint64_t size_class;       /* what class.yaml's size left of size_asked; 0: all of it */
 	uint64_t offset, offset_increment;
-	bool first_write;                 /* to a file of our own that was not laid out */
-	uint64_t runtime_ns;              /* the window that rates refer to */
-	uint64_t started_ns;              /* of that window, since 1970 (UTC); 0: not known */
-	uint64_t randseed;                /* of offsets and data; 0: not drawn yet */
+	bool first_write;            /* to a file of our own that was not laid out */
+	uint64_t runtime_ns;         /* the window that rates refer to */
+	uint64_t released_within_ns; /* the peers of a run started no further apart; 0: one alone */
+	uint64_t started_ns;         /* of that window, since 1970 (UTC); 0: not known */
+	uint64_t randseed;           /* of offsets and data; 0: not drawn yet */
 	uint64_t layout_bytes, layout_ns; /* shown, never counted */
 	uint64_t data_age_ns; /* of what this run laid out, when the test began; 0: not known */
 	bool fits_memory;     /* buffered, and memory may hold all that it touches */

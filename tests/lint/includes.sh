@@ -14,12 +14,14 @@ load    load measure io base
 result  result plan measure base
 out     out result plan measure base
 kinds   kinds result plan load measure io base
-run     run out kinds result plan load measure io base
-main    main run out kinds result plan load measure io base
+peers   peers out result plan measure io base
+run     run peers out kinds result plan load measure io base
+main    main run peers out kinds result plan load measure io base
 '
 
 # What lies in the root of runner/.
 root_files='
+run    run_peers
 run    run run_begin run_end run_state signals audit agenda attend body sweep builtin outputs
 run    merge
 run    deliver deliver_check doctor doctor_plan dbench

@@ -69,6 +69,7 @@ other_kubectls() {
 sample_of() {
 	case $1 in
 	no-claim) echo manifests/base ;;
+	multi-pod) echo storageclasses/cce/sfs-turbo ;;
 	root-on-nfs) echo storageclasses/generic/default-class ;;
 	*) echo storageclasses/cce/evs-ultra ;;
 	esac

@@ -75,7 +75,7 @@ for class in evs-ultra sfs-turbo emptydir; do
 done
 for component in $(component_names); do
 	case $component in
-	no-claim | ephemeral-volume) continue ;; # of a class, not of many
+	no-claim | ephemeral-volume | multi-pod) continue ;; # of a class, not of many
 	esac
 	quiet "the root renders with $component" renders_with_root "$component"
 done

@@ -138,12 +138,41 @@ def selectors_select(r):
         labels = job["spec"]["template"]["metadata"]["labels"]
         for term in terms:
             wanted = term["labelSelector"]["matchLabels"]
+            others = term["labelSelector"].get("matchExpressions", [])
             if any(labels.get(key) != value for key, value in wanted.items()):
                 yield f"{name_of(job)}: would not wait for another of its kind"
+            if "completionMode" in job["spec"] and not any(
+                    expression == {"key": "pvcbench/peers", "operator": "DoesNotExist"}
+                    or expression == {"key": "pvcbench/class", "operator": "NotIn",
+                                      "values": [class_of(job)]} for expression in others):
+                yield f"{name_of(job)}: its pods would wait for each other"
             if "pvcbench/class" in wanted:
                 yield f"{name_of(job)}: would wait for its own class only"
-        if (r.name == "root") != bool(terms) and not r.name.startswith("component-serial"):
+        if (r.name == "root") != bool(terms) and not r.name.startswith(
+                ("component-serial", "component-multi-pod")):
             yield f"{name_of(job)}: {len(terms)} terms of anti-affinity"
+
+
+def peers_find_each_other(r):
+    for job in r.of("Job"):
+        spec, env = job["spec"], {e["name"]: e.get("value") for e in runner_of(job)["env"]}
+        if spec.get("completionMode") != "Indexed":
+            if "PVCBENCH_PEERS" in env:
+                yield f"{name_of(job)}: peers without an index"
+            continue
+        if not spec["completions"] == spec["parallelism"] == int(env["PVCBENCH_PEERS"]):
+            yield f"{name_of(job)}: not all of its pods at once"
+        service = next((s for s in r.of("Service")
+                        if s["metadata"]["name"] == pod_of(job).get("subdomain")), None)
+        if not service:
+            yield f"{name_of(job)}: no service {pod_of(job).get('subdomain')}"
+            continue
+        labels = spec["template"]["metadata"]["labels"]
+        if any(labels.get(k) != v for k, v in service["spec"]["selector"].items()):
+            yield f"{name_of(service)}: selects other pods"
+        if service["spec"].get("clusterIP") != "None" or (
+                service["spec"].get("publishNotReadyAddresses") is not True):
+            yield f"{name_of(service)}: gives no names, or too late"
 
 
 # ---- what a pod gets ----
@@ -195,7 +224,7 @@ def runs_once_in_time(r):
         if spec["backoffLimit"] != 0 or pod["restartPolicy"] != "Never":
             yield f"{name_of(job)}: would be tried again"
         names = {e["name"] for e in runner_of(job)["env"]}
-        if names != ENVIRONMENT:
+        if names - {"PVCBENCH_PEERS"} != ENVIRONMENT:
             yield f"{name_of(job)}: environment {sorted(names)}"
 
 
@@ -375,6 +404,13 @@ RULES = [
     (labels_are_there, "evs-ultra", lambda r: r.of("ConfigMap")[0]["metadata"].pop("labels")),
     (selectors_select, "root", ("Job", "x", "spec", "template", "metadata", "labels",
                                 "app.kubernetes.io/component")),
+    (selectors_select, "component-multi-pod",
+     ("Job", [], *POD, "affinity", "podAntiAffinity",
+      "requiredDuringSchedulingIgnoredDuringExecution", 0, "labelSelector", "matchExpressions")),
+    (peers_find_each_other, "component-multi-pod", ("Job", 3, "spec", "parallelism")),
+    (peers_find_each_other, "component-multi-pod", ("Service", "x", "metadata", "name")),
+    (peers_find_each_other, "component-multi-pod",
+     ("Service", "evs-ultra", "spec", "selector", "pvcbench/class")),
     (requests_are_limits, "evs-ultra", ("Job", "2", *RUNNER, "resources", "limits", "cpu")),
     (storage_of_pod_fits, "emptydir-memory",
      ("Job", "1Gi", *RUNNER, "resources", "limits", "memory")),

@@ -265,6 +265,31 @@ static void test_an_existing_file_is_as_large_as_it_is(void **state)
 	assert_non_null(strstr(err.text, "'/data/mine' of 104857600 bytes is too small"));
 }
 
+static void test_peers_share_the_space(void **state)
+{
+	struct geometry g;
+
+	(void)state;
+	test.size.value = 6 * GIB;
+	test.peers = 3;
+	test.peer = 1;
+	test.numjobs = 2;
+	assert_int_equal(fitted().size, 3 * GIB); /* of 9 GiB, each with a file */
+	test.size = (struct plan_size){SIZE_PERCENT_FREE, 50};
+	assert_int_equal(fitted().size, 3 * GIB / 100 * 50 / test.bs * test.bs);
+	test.size = (struct plan_size){SIZE_BYTES, 1 * GIB};
+	test.shared = true;
+	test.offset_increment = 1 * GIB;
+	g = fitted();
+	assert_int_equal(g.file_bytes, 6 * GIB); /* six jobs in one file */
+	assert_int_equal(geometry_region(&g, 0), 2 * GIB);
+	assert_int_equal(geometry_region(&g, 1), 3 * GIB);
+	test.offset_increment = 0;
+	g = fitted();
+	assert_int_equal(g.file_bytes, 1 * GIB);
+	assert_int_equal(geometry_region(&g, 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +305,7 @@ int main(void)
 	        cmocka_unit_test_setup(test_a_file_is_no_larger_than_it_can_be, set_up),
 	        cmocka_unit_test_setup(test_depth_is_what_half_of_the_memory_holds, set_up),
 	        cmocka_unit_test_setup(test_an_existing_file_is_as_large_as_it_is, set_up),
+	        cmocka_unit_test_setup(test_peers_share_the_space, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

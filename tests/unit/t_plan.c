@@ -160,6 +160,8 @@ static const struct {
         MEMBER(IS_U64, offset),
         MEMBER(IS_U64, offset_increment),
         MEMBER(IS_BOOL, file_per_job),
+        MEMBER(IS_BOOL, shared),
+        MEMBER(IS_U64, peers_timeout_ns),
         MEMBER(IS_U64, runtime_ns),
         MEMBER(IS_U64, ramp_time_ns),
         MEMBER(IS_U64, loops),

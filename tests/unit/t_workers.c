@@ -212,6 +212,47 @@ static void test_nothing_to_help(void **state)
 	assert_int_equal(prctl(PR_GET_SECCOMP, 0, 0, 0, 0), before);
 }
 
+struct gate {
+	int result;
+	unsigned prepared, run; /* when it was asked */
+	uint64_t passed_ns;
+};
+
+static int pass(void *arg, struct err *err)
+{
+	struct gate *gate = arg;
+
+	gate->prepared = n_prepared;
+	gate->run = n_run;
+	usleep(1000);
+	gate->passed_ns = clock_now_ns();
+	return gate->result ? err_set(err, ERR_TEST, "the gate is shut") : 0;
+}
+
+static void test_gate(void **state)
+{
+	struct gate gate = {0};
+	struct workers_body gated = {
+	        .prepare = prepare, .run = run, .gate = pass, .gate_arg = &gate};
+	void *two[] = {&jobs[0], &jobs[1]};
+	struct workers *w;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(workers_start(&w, &gated, two, 2, &err), 0);
+	while (workers_wait(w, NSEC_PER_SEC))
+		;
+	workers_join(w);
+	assert_int_equal(gate.prepared, 2);
+	assert_int_equal(gate.run, 0);
+	assert_int_equal(n_run, 2);
+	assert_true(jobs[0].start_ns >= gate.passed_ns);
+	gate.result = -1;
+	assert_int_equal(workers_start(&w, &gated, two, 2, &err), -1);
+	assert_string_equal(err.text, "the gate is shut");
+	assert_int_equal(n_run, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +260,7 @@ int main(void)
 	        cmocka_unit_test_setup(test_many, reset),
 	        cmocka_unit_test_setup(test_failed_set_up, reset),
 	        cmocka_unit_test_setup(test_wait_and_kick, reset),
+	        cmocka_unit_test_setup(test_gate, reset),
 	        cmocka_unit_test_setup(test_clone3_forbidden, reset),
 	        cmocka_unit_test_setup(test_nothing_to_help, reset),
 	};
