@@ -530,6 +530,8 @@ static void await(struct worker *w, struct worker_state *s, uint64_t now)
 	uint64_t next = next_send_ns(w, s);
 
 	if (!s->n_in_flight) {
+		if (s->exhausted && !s->n_batch)
+			return;
 		/* What the engine did not take is offered again after a pause. */
 		rest(now, s->n_batch ? now + SPIN_NS + RETRY_PAUSE_NS : next);
 		return;
