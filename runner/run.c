@@ -78,6 +78,19 @@ static void tell_probe(struct run *run, const struct limits_probe *probe)
 	              probe->floor_ns ? units_format_time(probe->floor_ns, floor) : "no latency");
 }
 
+static void tell_cache_probe(struct run *run, const struct cache_probe *probe)
+{
+	char first[UNITS_TEXT_MAX], again[UNITS_TEXT_MAX];
+
+	if (probe->blocks)
+		progress_note(&run->view,
+		              "probe of caches: %llu blocks, %s the first time, %s the second; not "
+		              "counted in any figure",
+		              (unsigned long long)probe->blocks,
+		              units_format_time(probe->first_ns, first),
+		              units_format_time(probe->again_ns, again));
+}
+
 static void run_test(struct run *run, unsigned i)
 {
 	const struct test *test = &run->agenda.plan.tests[i];
@@ -100,6 +113,7 @@ static void run_test(struct run *run, unsigned i)
 	verdict_expect(tr, test);
 	for (unsigned c = 0; c < tr->n_concessions; c++)
 		progress_note(&run->view, "concession: %s", tr->concessions[c]);
+	tell_cache_probe(run, &tr->cache_probe);
 	tell_probe(run, &tr->limits_probe);
 	progress_end(&run->view, tr);
 	run_peers_hand(run, tr);

@@ -137,6 +137,7 @@ static const struct hierarchy {
         {"cpu", "/cpu"},
         {"cpu", "/cpu,cpuacct"},
         {"memory", "/memory"},
+        {"blkio", "/blkio"},
 };
 
 bool host_list_has(const char *names, const char *name, size_t n)

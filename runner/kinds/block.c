@@ -164,6 +164,7 @@ static int bound_cached(struct block *b, struct err *err)
 	        "synced after every %llu writes of a thread: the kernel kills who fills its memory "
 	        "limit with writes faster than this volume takes them",
 	        (unsigned long long)most);
+	b->tr->figures_conceded = true;
 	return block_concede(b, note, err);
 }
 
@@ -345,6 +346,7 @@ static int concede_holes(struct block *b, struct err *err)
 	if (block_own_file(b->test) || !plan_reads(b->test) ||
 	    !file_has_hole(b->files[0].fd, g->offset, bytes))
 		return 0;
+	b->tr->figures_conceded = true;
 	return block_concede(b, "the file has holes, and reading these costs the volume nothing",
 	                     err);
 }
@@ -435,6 +437,7 @@ static int block_run(const struct test *test, struct kind_env *env, struct test_
 	        test->randseed ? test->randseed + (uint64_t)test->peer * PLAN_JOBS_MAX : new_seed();
 	if (prepare(b, err))
 		goto out;
+	block_probe_cache(b);
 	if (atomic_load(env->stop)) {
 		ret = 0;
 		goto out;

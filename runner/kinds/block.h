@@ -1,7 +1,8 @@
 /*
  * kind: block, between its own files: block.c runs a test, block_check.c says
  * beforehand whether it can, block_layout.c writes the files that it reads, block_verify.c
- * checks their data, block_probe.c loads the volume once more after it.
+ * checks their data, block_probe.c loads the volume once more after it,
+ * block_cache.c reads blocks twice before it.
  */
 #ifndef PVCBENCH_BLOCK_H
 #define PVCBENCH_BLOCK_H
@@ -75,6 +76,9 @@ void block_load(const struct block *b, struct load_job *jobs, struct load_params
 
 /* After the measured load: a step at twice its depth, one at depth 1, into tr->limits_probe. */
 void block_probe_limits(struct block *b);
+
+/* Before the measured load: some blocks are read twice, into tr->cache_probe. */
+void block_probe_cache(struct block *b);
 
 /* Whether a test with verify can be run with this geometry. Touches nothing. */
 int block_verify_check(const struct test *test, const struct geometry *geometry,

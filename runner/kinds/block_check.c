@@ -142,8 +142,8 @@ static void fill_preview(struct preview *preview, const struct test *test, const
 {
 	*preview = (struct preview){.size_asked = g->size_asked, .size = g->size};
 	if (!plan_by_amount(test))
-		preview->duration_ns =
-		        test->ramp_time_ns + test->runtime_ns + plan_limits_probe_ns(test);
+		preview->duration_ns = plan_cache_probe_ns(test) + test->ramp_time_ns +
+		                       test->runtime_ns + plan_limits_probe_ns(test);
 	else if (plan_writes(test))
 		preview->write_bytes =
 		        test->numjobs * (test->io_size ? test->io_size : test->loops * g->size);

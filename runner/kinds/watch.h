@@ -10,7 +10,7 @@
 #include "load/load.h"
 
 /*
- * From start to outcome. phase is what the load is (PHASE_LAYOUT, PHASE_PROBE or
+ * From start to outcome. phase is what the load is (PHASE_LAYOUT, PHASE_PROBE, PHASE_CACHE or
  * PHASE_RUN; the latter's ramp and end are told as theirs), total_bytes its extent or 0. -1
  * when it could not start, a request failed, or requests did not come back (not an error after a
  * stop). The caller frees outcome->stats in every case.

@@ -83,6 +83,16 @@ uint64_t hist_percentile(const struct hist *h, double percent)
 	return h->max;
 }
 
+uint64_t hist_count_below(const struct hist *h, uint64_t value)
+{
+	unsigned end = value >> HIST_MAX_BITS ? HIST_BUCKETS : hist_index(value);
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < end; i++)
+		count += h->bucket[i];
+	return count;
+}
+
 bool hist_percentile_carried(const struct hist *h, double percent)
 {
 	assert(percent > 0 && percent <= 100);

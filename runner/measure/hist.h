@@ -76,6 +76,9 @@ uint64_t hist_percentile(const struct hist *h, double percent);
 /* Whether at least HIST_BEYOND_MIN samples lie beyond this percentile: fewer do not carry it. */
 bool hist_percentile_carried(const struct hist *h, double percent);
 
+/* How many samples lie below `value`, ns; those in its own bucket are not counted. */
+uint64_t hist_count_below(const struct hist *h, uint64_t value);
+
 /*
  * ns; 0 when empty. The deviation (of a sample, n - 1) is derived from the buckets'
  * middles and the exact mean; values in the overflow count as max.

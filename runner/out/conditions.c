@@ -255,6 +255,27 @@ static void write_class(FILE *out, const struct conditions *c)
 		fprintf(out, "%s%s\n", c->class[0] ? further : title, c->class_note);
 }
 
+static void write_io_limits(FILE *out, const struct io_limits *limits)
+{
+	const struct {
+		const char *whose;
+		uint64_t iops, bytes;
+	} ops[] = {{"read", limits->read_iops, limits->read_bytes},
+	           {"write", limits->write_iops, limits->write_bytes}};
+	char text[REMARK_MAX] = "", rate[UNITS_TEXT_MAX];
+
+	for (unsigned op = 0; op < ARRAY_SIZE(ops); op++) {
+		if (ops[op].iops)
+			say(text, sizeof(text), "%s %llu IOPS", ops[op].whose,
+			    (unsigned long long)ops[op].iops);
+		if (ops[op].bytes)
+			say(text, sizeof(text), "%s %s", ops[op].whose,
+			    units_format_bw((double)ops[op].bytes, rate));
+	}
+	if (text[0])
+		fprintf(out, "  I/O limits     %s, by a control group\n", text);
+}
+
 static void write_target(FILE *out, const struct conditions *c)
 {
 	char block[UNITS_TEXT_MAX], capacity[UNITS_TEXT_MAX], free_text[UNITS_TEXT_MAX];
@@ -272,7 +293,33 @@ static void write_target(FILE *out, const struct conditions *c)
 		        c->write_cache);
 	else
 		fputs("  device         none that the kernel shows\n", out);
+	write_io_limits(out, &c->io_limits);
 	write_class(out, c);
+}
+
+/* How long after the layout: a cache may still hold what is young. */
+static void write_data_age(FILE *out, const struct result *result)
+{
+	const struct test_result *young = NULL, *old = NULL;
+	char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX];
+
+	for (unsigned i = 0; i < result->n_tests; i++) {
+		const struct test_result *tr = &result->tests[i];
+
+		if (!tr->data_age_ns)
+			continue;
+		if (!young || tr->data_age_ns < young->data_age_ns)
+			young = tr;
+		if (!old || tr->data_age_ns > old->data_age_ns)
+			old = tr;
+	}
+	if (!young)
+		return;
+	fprintf(out, "  data age       %s since the layout (%s)",
+	        units_format_time(young->data_age_ns, from), young->name);
+	if (old != young)
+		fprintf(out, " to %s (%s)", units_format_time(old->data_age_ns, to), old->name);
+	fputc('\n', out);
 }
 
 void conditions_write(FILE *out, const struct result *result)
@@ -311,6 +358,7 @@ void conditions_write(FILE *out, const struct result *result)
 	remarks_write(out, result, "  load           ", remark_load);
 	write_seed(out, result);
 	remarks_write(out, result, "  layout         ", remark_layout);
+	write_data_age(out, result);
 	remarks_write(out, result, "  verify         ", remark_verify);
 	remarks_write(out, result, "  window         ", remark_window);
 	remarks_write(out, result, "  concession     ", remark_concession);

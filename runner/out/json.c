@@ -337,6 +337,22 @@ static bool is_of_pods(const void *object)
 	return ((const struct test_result *)object)->pods.n;
 }
 
+static bool was_cache_probed(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return tr->cache_probe.blocks;
+}
+
+static const struct member cache_members[] = {
+        {"blocks", UINT_AT(struct cache_probe, blocks), .required = true},
+        {"first_ns", UINT_AT(struct cache_probe, first_ns), .required = true},
+        {"first_low_ns", UINT_AT(struct cache_probe, first_low_ns), .required = true},
+        {"again_ns", UINT_AT(struct cache_probe, again_ns), .required = true},
+        {"again_high_ns", UINT_AT(struct cache_probe, again_high_ns), .required = true},
+        {0},
+};
+
 static const struct member test_members[] = {
         {"name", TEXT_AT(struct test_result, name), .required = true},
         {"kind", TEXT_AT(struct test_result, kind)},
@@ -401,6 +417,8 @@ static const struct member test_members[] = {
         {"limits_probe", OBJECT_AT(struct test_result, limits_probe, probe_members),
          .present = was_probed},
         {"pods", .present = is_of_pods, .write = write_pods, .read = read_pods},
+        {"cache_probe", OBJECT_AT(struct test_result, cache_probe, cache_members),
+         .present = was_cache_probed},
         {"omitted", .write = write_omitted},
         {"read", .write = write_op, .read = read_op},
         {"write", .write = write_op, .read = read_op},
@@ -512,6 +530,21 @@ static bool has_memory_limit(const void *object)
 	return ((const struct conditions *)object)->host_memory_bytes;
 }
 
+static bool has_io_limits(const void *object)
+{
+	const struct io_limits *limits = &((const struct conditions *)object)->io_limits;
+
+	return limits->read_iops || limits->write_iops || limits->read_bytes || limits->write_bytes;
+}
+
+static const struct member io_limit_members[] = {
+        {"read_iops", KNOWN_AT(struct io_limits, read_iops)},
+        {"write_iops", KNOWN_AT(struct io_limits, write_iops)},
+        {"read_bytes", KNOWN_AT(struct io_limits, read_bytes)},
+        {"write_bytes", KNOWN_AT(struct io_limits, write_bytes)},
+        {0},
+};
+
 static const struct member condition_members[] = {
         {"target", TEXT_AT(struct conditions, target)},
         {"fs", TEXT_AT(struct conditions, fs)},
@@ -520,6 +553,8 @@ static const struct member condition_members[] = {
         {"device", TEXT_AT(struct conditions, device)},
         {"scheduler", TEXT_AT(struct conditions, scheduler)},
         {"write_cache", TEXT_AT(struct conditions, write_cache), .present = has_write_cache},
+        {"io_limits", OBJECT_AT(struct conditions, io_limits, io_limit_members),
+         .present = has_io_limits},
         {"block_bytes", KNOWN_AT(struct conditions, block_bytes)},
         {"capacity_bytes", KNOWN_AT(struct conditions, capacity_bytes)},
         {"free_bytes", KNOWN_AT(struct conditions, free_bytes)},

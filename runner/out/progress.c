@@ -34,6 +34,7 @@ static const char *const phase_name[] = {
         [PHASE_DRAIN] = "drain",
         [PHASE_VERIFY] = "reading back",
         [PHASE_PROBE] = "probe of limits (not counted)",
+        [PHASE_CACHE] = "probe of caches (not counted)",
 };
 
 /* Take the live line off the screen. */
@@ -102,6 +103,7 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	snprintf(view->name, sizeof(view->name), "%s", test->name);
 	view->by_amount = plan_by_amount(test);
 	view->probe_ns = plan_limits_probe_ns(test);
+	view->cache_probe_ns = plan_cache_probe_ns(test);
 	view->time_left_ns =
 	        view->by_amount ? 0 : test->ramp_time_ns + test->runtime_ns + view->probe_ns;
 	view->last_phase = -1;
@@ -158,7 +160,7 @@ static void append_end(const struct progress_view *view, const struct progress *
 	if (!phase_left(p, &left_ns) || (view->by_amount && p->phase == PHASE_LAYOUT))
 		return;
 	if (p->phase == PHASE_LAYOUT)
-		later_ns = view->time_left_ns;
+		later_ns = view->time_left_ns + view->cache_probe_ns;
 	else if (p->phase == PHASE_RAMP)
 		later_ns = view->time_left_ns - min_u64(view->time_left_ns, p->expected_ns);
 	else if (p->phase == PHASE_RUN || p->phase == PHASE_DRAIN)

@@ -19,9 +19,10 @@ struct progress_view {
 	/* private */
 	char name[PLAN_NAME_MAX];
 	bool by_amount;
-	uint64_t time_left_ns; /* of ramp, run and probe, where time bounds them */
-	uint64_t probe_ns;     /* of the probe of limits; 0: it has none */
-	uint64_t line_ns;      /* time of the line before */
+	uint64_t time_left_ns;   /* of ramp, run and probe, where time bounds them */
+	uint64_t probe_ns;       /* of the probe of limits; 0: it has none */
+	uint64_t cache_probe_ns; /* the same of caches */
+	uint64_t line_ns;        /* time of the line before */
 	/* the counters then, or zero at the start of the phase since */
 	uint64_t last_ns, last_ios, last_bytes, last_latency_ns;
 	int last_phase;

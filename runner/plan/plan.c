@@ -471,10 +471,12 @@ const struct field plan_fields[] = {
          .default_text = "auto",
          .help = "After a closed loop by time, a quarter of its runtime more, 1 s to 5 s: a step "
                  "at "
-                 "twice the depth and one at depth 1 tell whether the depth was the limit. Neither "
-                 "is counted in any figure. `auto`: after tests of 10 s and more; `true`: after "
-                 "shorter ones too; `false`: never. That of the first test holds for its "
-                 "repetition at the plan's end too, which tells the drift."},
+                 "twice the depth and one at depth 1 tell whether the depth was the limit. Before "
+                 "random reads some blocks are read twice, which tells of caches; mostly in less "
+                 "than a second, at most 5 s. Neither is counted in any figure. `auto`: with "
+                 "tests of 10 s and more; `true`: with shorter ones too; `false`: never. That of "
+                 "the first test holds for its repetition at the plan's end too, which tells the "
+                 "drift."},
         {.name = "repeat",
          .type = FIELD_UINT,
          AT(repeat),
@@ -576,17 +578,33 @@ static bool keeps_depth(const struct test *test)
 	return !plan_by_amount(test) && !plan_paces(test) && !syncs;
 }
 
-uint64_t plan_limits_probe_ns(const struct test *test)
+/* Whether the plan wants probes of this test, and what they ask would be the volume. */
+static bool may_be_probed(const struct test *test)
 {
 	bool cached = test->direct == PLAN_DIRECT_FALSE;
-	bool is_short = test->runtime_ns < PLAN_PROBE_RUNTIME_NS;
+	bool is_short = plan_by_amount(test) || test->runtime_ns < PLAN_PROBE_RUNTIME_NS;
 
-	if (test->limits_probe == PROBE_FALSE || (test->limits_probe == PROBE_AUTO && is_short) ||
-	    !keeps_depth(test) || cached || test->verify != VERIFY_NONE ||
-	    2 * test->iodepth > PLAN_DEPTH_MAX || !strcmp(test->ioengine, "null"))
+	return !strcmp(test->kind, "block") && test->limits_probe != PROBE_FALSE &&
+	       (test->limits_probe == PROBE_TRUE || !is_short) && !cached &&
+	       test->verify == VERIFY_NONE && strcmp(test->ioengine, "null") != 0;
+}
+
+uint64_t plan_limits_probe_ns(const struct test *test)
+{
+	if (!may_be_probed(test) || !keeps_depth(test) || 2 * test->iodepth > PLAN_DEPTH_MAX)
 		return 0;
 	return min_u64(max_u64(test->runtime_ns / PLAN_PROBE_SHARE, PLAN_PROBE_LEAST_NS),
 	               PLAN_PROBE_MOST_NS);
+}
+
+uint64_t plan_cache_probe_ns(const struct test *test)
+{
+	uint64_t runtime_ns = plan_by_amount(test) ? 0 : test->runtime_ns;
+
+	if (!may_be_probed(test) || !plan_reads(test) || !plan_random(test))
+		return 0;
+	return min_u64(max_u64(runtime_ns / PLAN_CACHE_PROBE_SHARE, PLAN_CACHE_PROBE_LEAST_NS),
+	               PLAN_CACHE_PROBE_MOST_NS);
 }
 
 const struct plan_builtin *plan_builtin_find(const char *name)

@@ -168,6 +168,12 @@ static inline bool plan_paces(const struct test *test)
 #define PLAN_PROBE_RUNTIME_NS (10 * NSEC_PER_SEC) /* shorter tests have it by `true` only */
 uint64_t plan_limits_probe_ns(const struct test *test);
 
+/* The same of the probe of caches, before the test: less where the volume is quick. */
+#define PLAN_CACHE_PROBE_MOST_NS  (5 * NSEC_PER_SEC)
+#define PLAN_CACHE_PROBE_LEAST_NS (1 * NSEC_PER_SEC)
+#define PLAN_CACHE_PROBE_SHARE    20 /* of the runtime */
+uint64_t plan_cache_probe_ns(const struct test *test);
+
 /* A built-in plan. */
 struct plan_builtin {
 	const char *name;

@@ -9,8 +9,9 @@
 
 /* In this order they explain a figure, as verdict_judge asks for them. */
 static const char *const order[] = {
-        "suspended",    "errors",     "cpu-quota",   "engine", "stalls", "published-limit", "burst",
-        "server-cache", "page-cache", "queue-depth", "memory", "cpu",    "not-steady",      "noisy",
+        "suspended",       "errors", "cpu-quota",    "engine",     "stalls",
+        "published-limit", "burst",  "server-cache", "io-limit",   "page-cache",
+        "queue-depth",     "memory", "cpu",          "not-steady", "noisy",
 };
 
 static bool says_more(const struct verdict *a, const struct verdict *b)

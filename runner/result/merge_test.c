@@ -390,6 +390,7 @@ static void keep_plan(const struct test_sum *sum, struct test_result *tr)
 	tr->usage = (struct usage){0};
 	tr->longest_gap = (struct gap){0};
 	tr->limits_probe = (struct limits_probe){0};
+	tr->cache_probe = (struct cache_probe){0};
 	tr->pods = (struct pods){.of = 0};
 	memcpy(tr->expect, sum->expect, sizeof(tr->expect));
 }

@@ -76,6 +76,16 @@ struct pods {
 	char slowest[RESULT_TEXT_MAX]; /* the pod of iops_min */
 };
 
+/*
+ * Blocks that were read twice before the test, one at a time: see verdict.h. In no figure of it.
+ */
+struct cache_probe {
+	uint64_t blocks;             /* 0: there was no probe */
+	uint64_t first_ns, again_ns; /* medians */
+	/* Of the fastest tenth of the first, the slowest tenth of the second. */
+	uint64_t first_low_ns, again_high_ns;
+};
+
 struct test_result {
 	char name[PLAN_NAME_MAX];
 	char kind[PLAN_NAME_MAX];
@@ -125,17 +135,25 @@ struct test_result {
 	char ledger[PLAN_PATH_MAX]; /* "": none */
 	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
 	unsigned n_concessions;
+	/* One of these changes what requests cost, other than by direct, size and iodepth. */
+	bool figures_conceded;
 
 	struct stats *stats; /* owned; NULL when the test never started */
 	struct usage usage;
 	struct gap longest_gap; /* stats_longest_gap of these; all zero: not known */
 	struct limits_probe limits_probe;
 	struct pods pods;
+	struct cache_probe cache_probe;
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
 	struct verdict verdicts[RESULT_VERDICTS_MAX];
 	unsigned n_verdicts;
+};
+
+/* What control groups allow on the device, a second; 0: no limit that is shown. */
+struct io_limits {
+	uint64_t read_iops, write_iops, read_bytes, write_bytes;
 };
 
 struct conditions {
@@ -146,6 +164,7 @@ struct conditions {
 	char device[RESULT_TEXT_MAX];
 	char scheduler[RESULT_TEXT_MAX];
 	char write_cache[32]; /* "write back" or "write through", as the device says */
+	struct io_limits io_limits;
 	uint64_t block_bytes;
 	uint64_t capacity_bytes, free_bytes;
 	char kernel[RESULT_TEXT_MAX];
@@ -195,7 +214,15 @@ struct result {
 	unsigned n_tests;          /* tests that were begun, in the plan's order */
 };
 
-enum progress_phase { PHASE_LAYOUT, PHASE_RAMP, PHASE_RUN, PHASE_DRAIN, PHASE_VERIFY, PHASE_PROBE };
+enum progress_phase {
+	PHASE_LAYOUT,
+	PHASE_RAMP,
+	PHASE_RUN,
+	PHASE_DRAIN,
+	PHASE_VERIFY,
+	PHASE_PROBE,
+	PHASE_CACHE
+};
 
 /* How a running test stands; told several times a second while it runs. */
 struct progress {

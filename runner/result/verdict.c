@@ -9,10 +9,13 @@
  *	not-steady  fewer requests than iodepth waited on the average of the window, and
  *	            one in flight at its end took longer than any that is counted
  *	engine      the same without such a request: they were not sent in time
+ *	server-cache
+ *	            blocks read twice before the test, against the test's reads (verdict_cache.c)
  *	published-limit, burst, server-cache
  *	            the settled rate is about a limit that class.yaml states, or above it
  *	            (verdict.h); not of a load that paced itself, and not IOPS of a buffered
  *	            test, whose requests are not those that the volume gets
+ *	io-limit    the settled rate is about what a control group allows (verdict_host.c)
  *	queue-depth twice the depth gave clearly more, in a step after the test (verdict_series.c)
  *	burst, not-steady, noisy
  *	            how the rate went over time (verdict_series.c)
@@ -22,8 +25,8 @@
  * A check that finds nothing says nothing: no verdict means that none of these
  * was found, not that nothing limited the test.
  *
- * A threshold is judged only by a figure that may be relied on. What was cut
- * short, or measured under a concession or a suspension, is not-judged, with one exception: a
+ * A threshold is judged only by a figure that may be relied on. What was cut short, measured
+ * under a concession or a suspension, or given by a cache is not-judged, with one exception: a
  * count or a pause that only grows has failed for good once it is too large.
  */
 #include "result/verdict_part.h"
@@ -74,7 +77,13 @@ static bool conceded(const struct test_result *tr, const struct test *test)
 	bool smaller = tr->size < (tr->size_class ? tr->size_class : tr->size_asked);
 	bool shallower = tr->iodepth < test->iodepth;
 
-	return buffered || smaller || shallower;
+	return buffered || smaller || shallower || tr->figures_conceded;
+}
+
+/* O_DIRECT was asked for and given, and yet a cache made the figure. */
+static bool was_cached(const struct test_result *tr, enum stats_op op)
+{
+	return verdict_from_memory(tr, op) || (op == STATS_READ && verdict_from_cache(tr));
 }
 
 static struct figure percentile_figure(const struct hist *latency, double percent)
@@ -108,7 +117,7 @@ static struct figure op_figure(const struct test_result *tr, const struct test *
                                enum stats_op op, const struct expect *expect)
 {
 	if (tr->status != STATUS_OK || !test_result_measured(tr, op) || conceded(tr, test) ||
-	    was_suspended(tr))
+	    was_suspended(tr) || was_cached(tr, op))
 		return unknown;
 	if (expect->metric == METRIC_IOPS)
 		return exactly(test_result_iops(tr, op));
@@ -360,8 +369,8 @@ static double mean_rate(const struct test_result *tr, enum stats_op op,
  * By the series' whole intervals, behind a burst where one is seen; the mean where these are too
  * few for halves.
  */
-static double settled_rate(const struct test_result *tr, enum stats_op op,
-                           enum published_figure figure)
+double verdict_settled_rate(const struct test_result *tr, enum stats_op op,
+                            enum published_figure figure)
 {
 	const struct series *series = &tr->stats->op[op].series;
 	uint64_t end = tr->runtime_ns / series->interval_ns, first = (end + 1) / 2, sum = 0;
@@ -413,7 +422,7 @@ static unsigned hold(const struct test_result *tr, const struct published *p, st
 			struct held alone = {.figure = figure, .whose = whose[op]};
 
 			alone.limit = held.limit;
-			alone.rate = settled_rate(tr, (enum stats_op)op, figure);
+			alone.rate = verdict_settled_rate(tr, (enum stats_op)op, figure);
 			alone.mean = mean_rate(tr, (enum stats_op)op, figure);
 			held.rate += alone.rate;
 			held.mean += alone.mean;
@@ -533,7 +542,7 @@ static void judge_published(struct test_result *tr, const struct published *p)
 	}
 	if (at)
 		tell_held(tr, at, p);
-	if (above)
+	if (above && !verdict_has(tr, "server-cache"))
 		tell_held(tr, above, p);
 }
 
@@ -600,7 +609,9 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 		judge_depth(tr);
 	}
 	verdict_judge_burst(tr, conditions);
+	verdict_judge_cache(tr);
 	judge_published(tr, &conditions->class_limits);
+	verdict_judge_io_limit(tr, conditions);
 	verdict_judge_page_cache(tr, conditions);
 	verdict_judge_queue_depth(tr);
 	verdict_judge_memory(tr, conditions);

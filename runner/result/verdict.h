@@ -63,9 +63,13 @@ void verdict_expect(struct test_result *tr, const struct test *test);
  * VERDICT_DEEPER times as many requests a second as the middle second of the window's second half
  * (behind a burst where one is seen), and VERDICT_OVER_BEST times as many as the best of these but
  * one: a volume whose seconds differ more than that is not told apart. The figure is the first.
+ * Twice the depth gives twice as much at most. What gives more than VERDICT_DEEPER_MOST has become
+ * quicker, and behind a cache that was seen (server-cache, below) it may have as well: the step
+ * reads what the test has read.
  */
-#define VERDICT_DEEPER    1.40
-#define VERDICT_OVER_BEST 1.10
+#define VERDICT_DEEPER      1.40
+#define VERDICT_DEEPER_MOST 3.00
+#define VERDICT_OVER_BEST   1.10
 
 /*
  * cpu-quota: a control group held our threads back for this share of the window. From 1 % on the
@@ -93,12 +97,31 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 #define VERDICT_MEMORY_STALLED 0.10
 
 /*
+ * io-limit: of a test with O_DIRECT the settled rate of reads or of writes is VERDICT_LIMITED to
+ * VERDICT_ABOVE of what a control group of ours allows on the device (io.max, blkio.throttle). The
+ * figure is that share.
+ */
+
+/*
  * page-cache: the volume moved less than this share of the bytes that the test's requests moved;
  * the figure is that share. It is known on block devices (io/counters.h, kinds/evidence.c). Of
  * tests that were not O_DIRECT it is said without, too, unless the device read each byte; and of
  * tmpfs always, with or without O_DIRECT.
  */
 #define VERDICT_FROM_VOLUME 0.90
+
+/*
+ * server-cache, by first against second touch: blocks of the file, spread over it, were read one at
+ * a time and then once more (kinds/block_cache.c). A cache is seen where the fastest tenth of the
+ * first reads took VERDICT_TWICE times as long as the slowest tenth of the second, VERDICT_PAIRS
+ * and more of each: noise gives no such order. It made the figure where VERDICT_CACHED of the
+ * test's reads were faster than what lies between these two (their geometric mean), which more than
+ * a tenth of first reads never is. A queue only makes reads slower, so a cache may be missed
+ * and is not invented. The figure is how many times as fast the second reads were, by the medians.
+ */
+#define VERDICT_TWICE  2.0
+#define VERDICT_PAIRS  24
+#define VERDICT_CACHED 0.20
 
 /*
  * suspended: the thread that watches a load, which only sleeps, slept so much longer than it asked

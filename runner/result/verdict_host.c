@@ -128,6 +128,60 @@ void verdict_judge_memory(struct test_result *tr, const struct conditions *condi
 	            kills);
 }
 
+/* ---- limits on the device ---- */
+
+struct io_limit {
+	enum stats_op op;
+	enum published_figure figure;
+	uint64_t limit; /* 0: none */
+};
+
+static void tell_io_limit(struct test_result *tr, const struct io_limit *limit, double rate)
+{
+	static const char *const whose[] = {[STATS_READ] = "read", [STATS_WRITE] = "write"};
+	bool is_bw = limit->figure == PUBLISHED_BW;
+	char got[UNITS_TEXT_MAX], allowed[UNITS_TEXT_MAX];
+
+	verdict_add(tr, "io-limit", rate / (double)limit->limit,
+	            "%s %s%s: %.3g %% of the %s%s that a control group allows on this device "
+	            "(io.max, blkio.throttle): a limit of the pod or of its node, not the volume's",
+	            whose[limit->op],
+	            is_bw ? units_format_bw(rate, got) : units_format_iops(rate, got),
+	            is_bw ? "" : " IOPS", 100 * rate / (double)limit->limit,
+	            is_bw ? units_format_bw((double)limit->limit, allowed)
+	                  : units_format_iops((double)limit->limit, allowed),
+	            is_bw ? "" : " IOPS");
+}
+
+/* The limit that is closest. */
+void verdict_judge_io_limit(struct test_result *tr, const struct conditions *conditions)
+{
+	const struct io_limits *l = &conditions->io_limits;
+	const struct io_limit limits[] = {
+	        {STATS_READ, PUBLISHED_IOPS, l->read_iops},
+	        {STATS_READ, PUBLISHED_BW, l->read_bytes},
+	        {STATS_WRITE, PUBLISHED_IOPS, l->write_iops},
+	        {STATS_WRITE, PUBLISHED_BW, l->write_bytes},
+	};
+	const struct io_limit *at = NULL;
+	double best = 0;
+
+	if (!tr->direct || !tr->runtime_ns || !strcmp(tr->ioengine, "null") ||
+	    verdict_paces_itself(tr))
+		return;
+	for (unsigned i = 0; i < ARRAY_SIZE(limits); i++) {
+		double rate = verdict_settled_rate(tr, limits[i].op, limits[i].figure);
+		double share = limits[i].limit ? rate / (double)limits[i].limit : 0;
+
+		if (share < VERDICT_LIMITED || share > VERDICT_ABOVE || share <= best)
+			continue;
+		best = share;
+		at = &limits[i];
+	}
+	if (at)
+		tell_io_limit(tr, at, best * (double)at->limit);
+}
+
 /* ---- page cache ---- */
 
 /*
@@ -189,20 +243,27 @@ static void judge_buffered_writes(struct test_result *tr)
 		            "not O_DIRECT: writes were taken by memory first%s", syncs);
 }
 
+bool verdict_from_memory(const struct test_result *tr, enum stats_op op)
+{
+	double share = op == STATS_READ ? reads_share(tr) : writes_share(tr);
+
+	return tr->direct && !tr->usage.in_memory && tr->stats->op[op].bytes &&
+	       strcmp(tr->ioengine, "null") != 0 && share < VERDICT_FROM_VOLUME;
+}
+
 /* O_DIRECT was taken at open; some file systems go through memory all the same. */
 static void judge_direct(struct test_result *tr)
 {
-	bool reads = tr->stats->op[STATS_READ].bytes, writes = tr->stats->op[STATS_WRITE].bytes;
-	double share = reads ? reads_share(tr) : NAN;
+	double share = reads_share(tr);
 
-	if (share < VERDICT_FROM_VOLUME)
+	if (verdict_from_memory(tr, STATS_READ))
 		verdict_add(tr, "page-cache", share,
 		            "O_DIRECT was taken, yet only %.3g %% of the bytes read came from the "
 		            "device: the file system read from memory, or holes (mount options; a "
 		            "size of 2xmem)",
 		            100 * share);
-	share = writes ? writes_share(tr) : NAN;
-	if (share < VERDICT_FROM_VOLUME)
+	share = writes_share(tr);
+	if (verdict_from_memory(tr, STATS_WRITE))
 		verdict_add(tr, "page-cache", share,
 		            "O_DIRECT was taken, yet only %.3g %% of the bytes written reached the "
 		            "device meanwhile: the file system wrote to memory (mount options; "

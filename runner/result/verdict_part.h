@@ -23,14 +23,34 @@ bool verdict_paces_itself(const struct test_result *tr);
 /* From here on in the window, in ns, the rate lasts; 0: from its start, as far as is seen. */
 uint64_t verdict_settles_at(const struct test_result *tr);
 
+/* The mean rate of what has settled, requests or bytes a second, as verdict.h says. */
+double verdict_settled_rate(const struct test_result *tr, enum stats_op op,
+                            enum published_figure figure);
+
 /* queue-depth, by the probe of limits. */
 void verdict_judge_queue_depth(struct test_result *tr);
 
-/* What the machine did meanwhile: what the header says of cpu-quota, cpu, memory, page-cache. */
+/* What the machine did meanwhile: what the header says of cpu-quota, cpu, memory, io-limit,
+ * page-cache. */
 void verdict_judge_quota(struct test_result *tr);
 void verdict_judge_cpu(struct test_result *tr, const struct conditions *conditions);
 void verdict_judge_memory(struct test_result *tr, const struct conditions *conditions);
+void verdict_judge_io_limit(struct test_result *tr, const struct conditions *conditions);
 void verdict_judge_page_cache(struct test_result *tr, const struct conditions *conditions);
+
+/*
+ * Of a file opened O_DIRECT: whether memory answered this operation in the volume's place.
+ */
+bool verdict_from_memory(const struct test_result *tr, enum stats_op op);
+
+/* Whether there is a cache beyond this kernel, by first against second touch. */
+bool verdict_saw_cache(const struct test_result *tr);
+
+/* Whether the test's reads came from it. */
+bool verdict_from_cache(const struct test_result *tr);
+
+/* server-cache, by that. */
+void verdict_judge_cache(struct test_result *tr);
 
 /* How the test went over time: what the header says of burst, and of not-steady and noisy. */
 void verdict_judge_burst(struct test_result *tr, const struct conditions *conditions);

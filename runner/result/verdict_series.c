@@ -329,7 +329,8 @@ void verdict_judge_queue_depth(struct test_result *tr)
 		return;
 	late = late_rates(tr);
 	more = ios / seconds / late.iops;
-	if (!(more >= VERDICT_DEEPER) || ios / seconds < VERDICT_OVER_BEST * late.best_iops ||
+	if (!(more >= VERDICT_DEEPER) || more > VERDICT_DEEPER_MOST || verdict_saw_cache(tr) ||
+	    ios / seconds < VERDICT_OVER_BEST * late.best_iops ||
 	    ios - late.iops * seconds < PROBE_ROOTS * sqrt(ios))
 		return;
 	if (tr->numjobs > 1)

@@ -6,7 +6,8 @@
  * measure/timeline.c out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/logs.c
  * out/member.c out/remark.c out/table.c out/text.c plan/plan.c plan/published.c result/result.c
  * result/merge.c result/merge_codes.c result/merge_same.c result/merge_site.c
- * result/merge_test.c result/verdict.c result/verdict_host.c result/verdict_series.c
+ * result/merge_test.c result/verdict.c result/verdict_cache.c
+ * result/verdict_host.c result/verdict_series.c
  * result/words.c */
 #include <assert.h>
 #include <string.h>

@@ -57,6 +57,8 @@ demanded() { # FILE SYSTEM
 	exits 0
 	holds 'all(.tests[] | .read, .write | select(.); .iops <= 130)'
 	holds 'all(.tests[]; .status == "ok")'
+	holds '.conditions.io_limits | .read_iops == 100 and .write_iops == 100'
+	holds 'all(.tests[].verdicts; map(.code) | index("io-limit"))'
 }
 
 @test "a quota of CPU is among the conditions, and what it cost is the verdict" {

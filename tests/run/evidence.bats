@@ -14,7 +14,7 @@ limited() { # CONTROLLER VALUE-1 FILE-1 VALUE-2 FILE-2
 		mkdir "$group" 2>/dev/null || skip "no control group of $1 can be made"
 		undo rmdir "$group"
 		echo "$2" >"$group/$3" || skip "$3 cannot be set"
-	elif grep -qw "$1" "$root/cgroup.subtree_control" 2>/dev/null; then
+	elif grep -qw "${1/blkio/io}" "$root/cgroup.subtree_control" 2>/dev/null; then
 		group=$root/pvcbench-test-$$
 		mkdir "$group" 2>/dev/null || skip "no control group can be made"
 		undo rmdir "$group"
@@ -75,6 +75,36 @@ reads() { # [KEY: VALUE...]: a plan of one test of $mnt
 	says 'the memory limit of 64MiB was met [0-9]+ times'
 }
 
+@test "a limit of requests on the device by a control group: it is named, and not the volume's" {
+	loop_fs ext4
+	local device
+	device=$(cat "/sys/block/${loop#/dev/}/dev")
+	limited blkio "$device 200" blkio.throttle.read_iops_device "$device riops=200" io.max
+	reads "runtime: 4s"
+	sed -i '/runtime: 1500ms/d' "$T/plan.yaml"
+	measure
+	valid "$T/result.json"
+	holds '.conditions.io_limits == {read_iops: 200, write_iops: null, read_bytes: null,
+		write_bytes: null}'
+	says '^  I/O limits     read 200 IOPS, by a control group$'
+	holds '.tests[0].verdicts[] | select(.code == "io-limit") | .figure > 0.9 and .figure <= 1.05'
+	says '^verdict: io-limit: read [0-9.]+ IOPS: [0-9.]+ % of the 200 IOPS that a control group'
+}
+
+@test "a limit of bytes on the device by a control group" {
+	loop_fs ext4
+	local device
+	device=$(cat "/sys/block/${loop#/dev/}/dev")
+	limited blkio "$device 2097152" blkio.throttle.write_bps_device "$device wbps=2097152" \
+		io.max
+	reads "runtime: 4s" "size: 8MiB"
+	sed -i '/runtime: 1500ms/d; /size: 16MiB/d; s/randread/randwrite/' "$T/plan.yaml"
+	measure
+	holds '.conditions.io_limits.write_bytes == 2097152'
+	holds '[.tests[0].verdicts[].code] | index("io-limit")'
+	says '^  I/O limits     write 2048KiB/s, by a control group$'
+}
+
 @test "a buffered file that is cached: memory gave what was read" {
 	loop_fs ext4
 	reads "direct: false"
@@ -83,6 +113,7 @@ reads() { # [KEY: VALUE...]: a plan of one test of $mnt
 	holds '.tests[0].verdicts[] | select(.code == "page-cache") | .figure < 0.5'
 	says 'not O_DIRECT: memory gave [0-9.]+ % of the bytes read'
 	says '^  size +16MiB \(buffered, and memory may hold all of it\)'
+	says '^  data age +[0-9.]+m?s since the layout \(reads\)$'
 	holds '.tests[0] | .fits_memory and .data_age_ns > 0 and .data_age_ns < 60e9'
 }
 
@@ -113,10 +144,12 @@ reads() { # [KEY: VALUE...]: a plan of one test of $mnt
 	mkfs.ext4 -q -m 0 "$loop"
 	mount -o data=journal "$loop" "$mnt" || skip "cannot mount with data=journal"
 	undo unmount "$mnt"
-	reads
-	measure
+	reads 'expect: ["read.iops >= 1", "errors == 0"]'
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 99
 	holds '.tests[0].direct'
 	holds '.tests[0].verdicts[] | select(.code == "page-cache") | .figure < 0.5'
+	holds '.tests[0].expect | map(.result) == ["not-judged", "pass"]'
 }
 
 # Each byte that the test counts is one that the disk moved, on both counts.
@@ -165,6 +198,79 @@ honest() { # RW
 	measure
 	honest randread
 	holds '.tests[0].usage | .read_bytes == null and .device_read_bytes == null'
+}
+
+# A file that no request of this file system has touched, so that `again` has nothing of it yet.
+untouched() { # SIZE
+	head -c "$1" /dev/urandom >"$T/fuse.backing/data"
+	chmod 666 "$T/fuse.backing/data"
+}
+
+again() { # [KEY: VALUE...]: a plan of one test of that file
+	reads "filename: data" "limits_probe: true" "$@"
+	sed -i '/limits_probe: false/d; /size:/d' "$T/plan.yaml"
+}
+
+@test "a server that answers a block's second read from its cache: first against second touch" {
+	faultfs
+	untouched 2200K
+	again "runtime: 3s" 'expect: ["read.iops >= 1", "read.p50 <= 1m", "errors == 0"]'
+	sed -i '/runtime: 1500ms/d' "$T/plan.yaml"
+	rules "read again" "read delay 20"
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 99
+	valid "$T/result.json"
+	# a figure that a cache made meets no threshold
+	holds '.tests[0].expect | map(.result) == ["not-judged", "not-judged", "pass"]'
+	# twice the depth was quick since it read what the test had read
+	holds '[.tests[0].verdicts[].code] | index("queue-depth") == null'
+	holds '.tests[0].cache_probe | .blocks >= 24 and .first_ns > 20e6 and .again_ns < 10e6'
+	holds '.tests[0].verdicts[] | select(.code == "server-cache") | .figure > 2'
+	says "a block takes 2[0-9.]+ms when it is read first and .* the second time; [0-9.]+ % of the"
+	says '^probe of caches: [0-9]+ blocks, .* not counted in any figure'
+}
+
+@test "a file so large that hardly a block is read twice: the cache made no figure" {
+	faultfs
+	untouched 256M
+	again
+	rules "read again" "read delay 20"
+	measure
+	holds '.tests[0].cache_probe | .first_ns > 20e6 and .again_ns < 10e6'
+	holds '[.tests[0].verdicts[].code] | index("server-cache") == null'
+}
+
+@test "a volume that takes as long the second time has no cache, however small the file is" {
+	faultfs
+	untouched 3M
+	again
+	rules "read delay 4" "read delay 8 every=3"
+	measure
+	holds '.tests[0].cache_probe.blocks >= 24'
+	holds '[.tests[0].verdicts[].code] | index("server-cache") == null'
+}
+
+@test "what is not read at random, not O_DIRECT, or not to be probed has no probe of caches" {
+	tmpfs
+	plan <<-END
+		version: 1
+		target: $mnt
+		size: 4MiB
+		ramp_time: 0
+		runtime: 100ms
+		limits_probe: true
+		tests:
+		  - {name: sequential, rw: read, bs: 4KiB}
+		  - {name: written, rw: randwrite, bs: 4KiB}
+		  - {name: buffered, rw: randread, bs: 4KiB, direct: false}
+		  - {name: verified, rw: randread, bs: 4KiB, verify: crc32c}
+		  - {name: without, rw: randread, bs: 4KiB, limits_probe: false}
+		  - {name: few-blocks, rw: randread, bs: 16KiB}
+		  - {name: by-amount, rw: randread, bs: 4KiB, loops: 1}
+	END
+	measure
+	same "$(get '[.tests[] | select(has("cache_probe")).name] | join(" ")')" by-amount
+	valid "$T/result.json"
 }
 
 @test "evidence is of the window: it begins soon after it, and ends shortly before" {

@@ -26,6 +26,7 @@
  *         lost          acknowledge a write without doing it
  *         cached        a read of what was read or written before comes from memory: no
  *                       other rule applies to it, and it is logged as "cached"
+ *         again         the same, but only what was read is in memory
  * every=N every Nth match; after=N not the first N; count=N at most N times;
  * off=A-B requests that touch bytes A to B; direct= only files opened (not) O_DIRECT.
  *
@@ -84,6 +85,7 @@ enum action {
 	ACT_WEDGE,
 	ACT_LOST,
 	ACT_CACHED,
+	ACT_AGAIN,
 	ACTIONS
 };
 
@@ -102,7 +104,7 @@ struct rule {
 
 static const char *const action_names[ACTIONS] = {"delay", "spin",      "err",    "late",  "short",
                                                   "flip",  "misdirect", "bucket", "space", "hang",
-                                                  "wedge", "lost",      "cached"};
+                                                  "wedge", "lost",      "cached", "again"};
 
 static const struct {
 	const char *name;
@@ -336,6 +338,7 @@ static void fate_add(struct fate *fate, struct rule *rule)
 		fate->lost = true;
 		break;
 	case ACT_CACHED:
+	case ACT_AGAIN:
 	case ACTIONS:
 		break;
 	}
@@ -366,6 +369,11 @@ static bool remember(uint64_t off, uint64_t size)
 	return all;
 }
 
+static bool of_memory(const struct rule *rule)
+{
+	return rule->action == ACT_CACHED || rule->action == ACT_AGAIN;
+}
+
 /* Whether a rule has this request answered from memory. Under the lock. */
 static bool from_memory(const char *op, uint64_t off, uint64_t size, bool direct)
 {
@@ -374,7 +382,7 @@ static bool from_memory(const char *op, uint64_t off, uint64_t size, bool direct
 	if (!size || (!read && strcmp(op, "write") != 0))
 		return false;
 	for (unsigned i = 0; i < fs.n_rules; i++)
-		if (fs.rules[i].action == ACT_CACHED &&
+		if (of_memory(&fs.rules[i]) && (read || fs.rules[i].action == ACT_CACHED) &&
 		    rule_matches(&fs.rules[i], "read", off, size, direct))
 			return remember(off, size) && read;
 	return false;
@@ -401,8 +409,7 @@ static void fate_of(struct fate *fate, const char *op, uint64_t off, uint64_t si
 	fate->generation = fs.generation;
 	fate->cached = from_memory(op, off, size, direct);
 	for (unsigned i = 0; i < fs.n_rules && !fate->cached; i++)
-		if (fs.rules[i].action != ACT_CACHED &&
-		    rule_matches(&fs.rules[i], op, off, size, direct))
+		if (!of_memory(&fs.rules[i]) && rule_matches(&fs.rules[i], op, off, size, direct))
 			fate_add(fate, &fs.rules[i]);
 	pthread_mutex_unlock(&fs.lock);
 	sleep_ns(fate->delay_ms * 1000000);

@@ -26,7 +26,7 @@ codes() { # of the first test's verdicts
 	same "$(codes)" queue-depth
 	holds '.tests[0].limits_probe | .iodepth == 8 and .ios > 100 and .floor_ns >= 4e6
 		and .runtime_ns >= 0.4e9 and .runtime_ns < 0.6e9'
-	holds '.tests[0].verdicts[0].figure | . > 1.4 and . < 4'
+	holds '.tests[0].verdicts[0].figure | . > 1.4 and . <= 3'
 	says '^verdict: queue-depth: depth 4 limits: 8 gives [0-9.]+ x, '
 	says '^verdict: queue-depth: .*; latency floor at depth 1 is [0-9.]+ms'
 	says '^probe of limits: .* not counted in any figure$'

@@ -220,6 +220,21 @@ static void test_ranks_of_huge_counts(void **unused)
 	assert_int_equal(hist_percentile(&h, 100), 20);
 }
 
+static void test_count_below(void **unused)
+{
+	struct hist counted = {0};
+
+	(void)unused;
+	for (uint64_t value = 0; value < 1000; value++)
+		hist_record(&counted, value);
+	hist_record(&counted, 1ull << HIST_MAX_BITS); /* in no bucket */
+	assert_int_equal(hist_count_below(&counted, 0), 0);
+	assert_int_equal(hist_count_below(&counted, 100), 100);
+	assert_int_equal(hist_count_below(&counted, 257), 256); /* with 256 in one bucket */
+	assert_int_equal(hist_count_below(&counted, 258), 258);
+	assert_int_equal(hist_count_below(&counted, UINT64_MAX), 1000);
+}
+
 static void test_carried_needs_ten_beyond(void **unused)
 {
 	static const struct {
@@ -298,6 +313,7 @@ int main(void)
 	        cmocka_unit_test(test_few_samples),
 	        cmocka_unit_test(test_ranks_are_exact),
 	        cmocka_unit_test(test_ranks_of_huge_counts),
+	        cmocka_unit_test(test_count_below),
 	        cmocka_unit_test(test_carried_needs_ten_beyond),
 	        cmocka_unit_test(test_overflow_is_counted),
 	        cmocka_unit_test(test_merge_is_the_whole),

@@ -1,9 +1,10 @@
-/* links: base/err.c io/host.c io/mount.c */
+/* links: base/err.c io/host.c io/mount.c io/throttle.c */
 /*
  * The parsers of /proc and /sys on given text, and one look at this machine.
  */
 #include "io/host.h"
 #include "io/mount.h"
+#include "io/throttle.h"
 
 #include <math.h>
 
@@ -67,6 +68,51 @@ static int remove_work_dir(void **state)
 	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", work_dir);
 	return system(command);
+}
+
+static struct throttle throttle_of(const char *own_cgroups, unsigned minor)
+{
+	struct throttle throttle = {0};
+	FILE *file = text_file(own_cgroups);
+
+	throttle_read_groups(&throttle, file, work_dir, 8, minor);
+	fclose(file);
+	return throttle;
+}
+
+/* The least of a group and those above it, of this device alone. */
+static void test_throttle_v2(void **state)
+{
+	(void)state;
+	put("pod/io.max", "7:8 rbps=max wbps=max riops=1 wiops=1\n"
+	                  "8:16 rbps=2097152 wbps=max riops=300 wiops=max\n");
+	put("pod/box/io.max", "8:1 rbps=5 wbps=5 riops=5 wiops=5\n"
+	                      "8:16 rbps=max wbps=1000 riops=400 wiops=max\n");
+
+	struct throttle throttle = throttle_of("0::/pod/box\n", 16);
+
+	assert_int_equal(throttle.read_iops, 300);
+	assert_int_equal(throttle.read_bytes, 2097152);
+	assert_int_equal(throttle.write_bytes, 1000);
+	assert_int_equal(throttle.write_iops, 0);
+	throttle = throttle_of("0::/pod/box\n", 1);
+	assert_int_equal(throttle.write_iops, 5);
+	throttle = throttle_of("0::/pod/box\n", 2);
+	assert_int_equal(throttle.read_iops + throttle.read_bytes + throttle.write_iops, 0);
+}
+
+static void test_throttle_v1(void **state)
+{
+	(void)state;
+	put("blkio/pod/blkio.throttle.read_iops_device", "7:0 5\n8:16 120\n");
+	put("blkio/pod/blkio.throttle.write_bps_device", "8:16 1048576\n");
+	put("blkio/pod/blkio.throttle.write_iops_device", "");
+
+	struct throttle throttle = throttle_of("9:blkio:/pod\n", 16);
+
+	assert_int_equal(throttle.read_iops, 120);
+	assert_int_equal(throttle.write_bytes, 1048576);
+	assert_int_equal(throttle.read_bytes + throttle.write_iops, 0);
 }
 
 static void test_v2_in_container(void **state)
@@ -363,14 +409,24 @@ static void test_queue_of_no_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        IN_DIR(test_v2_in_container),        IN_DIR(test_v2_least_on_the_way_up),
-	        IN_DIR(test_v2_unlimited),           IN_DIR(test_v1_in_container),
-	        IN_DIR(test_v1_unlimited),           IN_DIR(test_odd_groups),
-	        cmocka_unit_test(test_environment),  cmocka_unit_test(test_this_machine),
-	        cmocka_unit_test(test_mount_lookup), cmocka_unit_test(test_mount_device_decides),
-	        cmocka_unit_test(test_mount_none),   cmocka_unit_test(test_object_stores),
-	        cmocka_unit_test(test_file_limits),  cmocka_unit_test(test_node_local),
-	        cmocka_unit_test(test_real_mounts),  cmocka_unit_test(test_queue_of_no_device),
+	        IN_DIR(test_v2_in_container),
+	        IN_DIR(test_v2_least_on_the_way_up),
+	        IN_DIR(test_v2_unlimited),
+	        IN_DIR(test_v1_in_container),
+	        IN_DIR(test_v1_unlimited),
+	        IN_DIR(test_odd_groups),
+	        IN_DIR(test_throttle_v2),
+	        IN_DIR(test_throttle_v1),
+	        cmocka_unit_test(test_environment),
+	        cmocka_unit_test(test_this_machine),
+	        cmocka_unit_test(test_mount_lookup),
+	        cmocka_unit_test(test_mount_device_decides),
+	        cmocka_unit_test(test_mount_none),
+	        cmocka_unit_test(test_object_stores),
+	        cmocka_unit_test(test_file_limits),
+	        cmocka_unit_test(test_node_local),
+	        cmocka_unit_test(test_real_mounts),
+	        cmocka_unit_test(test_queue_of_no_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

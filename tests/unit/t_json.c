@@ -75,6 +75,7 @@ static struct result make_result(unsigned n_tests)
 	                       .memory_bytes = GIB,
 	                       .host_memory_bytes = 2 * GIB,
 	                       .write_cache = "write back",
+	                       .io_limits = {.read_iops = 100, .write_bytes = 5 * MIB},
 	                       .class = "a-class",
 	                       .class_note = "a note",
 	                       .class_limits = {.capacity_bytes = 100 * GIB,
@@ -144,6 +145,8 @@ static void fill_test(struct test_result *tr)
 	tr->longest_gap = (struct gap){8 * S, 1ull << 60, 0};
 	tr->data_age_ns = 7 * S;
 	tr->fits_memory = true;
+	tr->limits_probe = (struct limits_probe){8, 9, 10, 11};
+	tr->cache_probe = (struct cache_probe){64, 8 * S, 1 * S, 7 * S, 2 * S};
 	tr->usage =
 	        (struct usage){1, 2, true, 3, 4, 5, 6, 7, 8, 9, 1e15, 11, 12, 13, 0, 15, 16, 17};
 	tr->n_expect = 2;
@@ -487,7 +490,7 @@ static void test_impossible_lines_stay_bounded(void **unused)
 
 	(void)unused;
 	fill_test(&result.tests[0]);
-	fill_histograms(&result.tests[0], 10, 20, 1000000);
+	fill_histograms(&result.tests[0], 11, 20, 1000000);
 	fill_series(&result.tests[0]);
 	text = line(&result, 0);
 	assert_is_line(text, RESULT_LINE_MAX);

@@ -1,6 +1,6 @@
 /* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
- * plan/plan.c plan/published.c result/result.c result/verdict.c result/verdict_host.c
- * result/verdict_series.c */
+ * plan/plan.c plan/published.c result/result.c result/verdict.c result/verdict_cache.c
+ * result/verdict_host.c result/verdict_series.c */
 /*
  * Verdicts by the counters of a machine, each on both sides of its threshold: what limited a test
  * is told, what did not is not.
@@ -48,6 +48,14 @@ static void quiet(struct test_result *tr, enum stats_op op)
 	        .device_read_bytes = op == STATS_READ ? bytes : 0,
 	        .device_write_bytes = op == STATS_READ ? 0 : bytes,
 	};
+}
+
+static bool verdict_is(const struct test_result *tr, const char *code)
+{
+	for (unsigned i = 0; i < tr->n_verdicts; i++)
+		if (!strcmp(tr->verdicts[i].code, code))
+			return true;
+	return false;
 }
 
 /* Judged anew: this code alone, or none where it is empty. */
@@ -328,6 +336,32 @@ static void test_nothing_is_known(void **unused)
 	test_result_destroy(&tr);
 }
 
+/* Beside what a control group allows on the device. */
+static void test_limits_on_the_device(void **unused)
+{
+	struct conditions limited = {.fs = "ext4", .cpus = 4, .io_limits = {.read_iops = 104}};
+	struct test_result tr;
+
+	(void)unused;
+	quiet(&tr, STATS_READ); /* 100 IOPS, 409600 B/s */
+	tr.thinktime_ns = 0, tr.iodepth = 1;
+	verdict_judge(&tr, &limited);
+	assert_true(verdict_is(&tr, "io-limit"));
+	limited.io_limits = (struct io_limits){.read_iops = 94};
+	verdict_judge(&tr, &limited);
+	assert_false(verdict_is(&tr, "io-limit")); /* above it: it does not hold here */
+	limited.io_limits = (struct io_limits){.read_iops = 115, .write_iops = 100};
+	verdict_judge(&tr, &limited);
+	assert_false(verdict_is(&tr, "io-limit"));
+	limited.io_limits = (struct io_limits){.read_bytes = 409600};
+	verdict_judge(&tr, &limited);
+	assert_true(verdict_is(&tr, "io-limit"));
+	tr.direct = false; /* what memory answers or takes is not limited */
+	verdict_judge(&tr, &limited);
+	assert_false(verdict_is(&tr, "io-limit"));
+	test_result_destroy(&tr);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +376,7 @@ int main(void)
 	        cmocka_unit_test(test_mixed),
 	        cmocka_unit_test(test_buffered),
 	        cmocka_unit_test(test_memory_as_a_file_system),
+	        cmocka_unit_test(test_limits_on_the_device),
 	        cmocka_unit_test(test_evidence_of_too_little),
 	        cmocka_unit_test(test_nothing_is_known),
 	};

@@ -1,6 +1,6 @@
 /* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
- * plan/plan.c plan/published.c result/result.c result/verdict.c result/verdict_host.c
- * result/verdict_series.c */
+ * plan/plan.c plan/published.c result/result.c result/verdict.c result/verdict_cache.c
+ * result/verdict_host.c result/verdict_series.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -283,6 +283,12 @@ static void test_queue_depth(void **unused)
 	assert_probed(FALLS(60, 1000, 1000, 1, 0), 2 * 1350, "");
 	assert_probed(WAVERS(60, 1000, 0.5, 0, 0), 2 * 1450, "noisy");
 	assert_probed(FALLS(60, 2, 2, 1, 0), 2 * 3, "");
+	/* the volume has become quicker: that is not the depth's doing */
+	assert_probed(FALLS(60, 1000, 1000, 1, 0), 2 * 3100, "");
+	/* nor behind a cache, which knows by then what the test has read */
+	tr = FALLS(60, 1000, 1000, 1, 0);
+	tr.cache_probe = (struct cache_probe){64, 4000, 400, 3000, 500};
+	assert_probed(tr, 2 * 1900, "");
 	/* a burst that has ended is not what it is held against */
 	assert_probed(FALLS(60, 3000, 300, 50, 0), 2 * 560, "burst queue-depth");
 	assert_probed(FALLS(60, 3000, 300, 50, 0), 2 * 300, "burst");
