@@ -490,7 +490,7 @@ static void test_impossible_lines_stay_bounded(void **unused)
 
 	(void)unused;
 	fill_test(&result.tests[0]);
-	fill_histograms(&result.tests[0], 11, 20, 1000000);
+	fill_histograms(&result.tests[0], 11, 19, 1000000);
 	fill_series(&result.tests[0]);
 	text = line(&result, 0);
 	assert_is_line(text, RESULT_LINE_MAX);
