@@ -352,6 +352,8 @@ static void write_preview(FILE *out, const struct test *test, const struct previ
 	        units_format_size(preview->layout_bytes, layout));
 	write_extent(out, preview);
 	fputc('\n', out);
+	if (preview->search[0])
+		fprintf(out, "  search: %s\n", preview->search);
 	for (unsigned i = 0; i < preview->n_concessions; i++)
 		fprintf(out, "  concession: %s\n", preview->concessions[i]);
 }

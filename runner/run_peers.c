@@ -43,6 +43,12 @@ static int mark_tests(struct run *run, struct err *err)
 		for (unsigned other = 0; other <= i; other++)
 			if (check_test(&plan->tests[i], &plan->tests[other], err))
 				return -1;
+		if (plan->tests[i].latency_target_ns)
+			return err_set(err, ERR_PLAN,
+			               "test '%s': latency_target looks for the rate of one pod, "
+			               "and peers would find theirs in each other's noise (give "
+			               "them a rate_iops)",
+			               plan->tests[i].name);
 		plan->tests[i].peers = run->peering.n;
 		plan->tests[i].peer = index_of(run);
 	}

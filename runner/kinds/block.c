@@ -249,28 +249,18 @@ static int start_measuring(void *arg, struct err *err)
 	return kind_starts(b->env, err);
 }
 
-static int measure(struct block *b, struct err *err)
+int block_measure(struct block *b, const struct load_params *params, struct err *err)
 {
-	struct load_job jobs[PLAN_JOBS_MAX];
-	struct load_params params;
 	struct load_outcome outcome;
 	struct evidence evidence;
+	int ret;
 
-	if (cap_threads(b, err) || bound_cached(b, err))
-		return -1;
-	block_load(b, jobs, &params);
-	params.gate = start_measuring;
-	params.gate_arg = b;
-	describe(b);
-
-	note_memory(b);
 	kind_asks(b->env, "stat");
 	evidence_open(&evidence, b->files[0].fd);
-
-	int ret = watch_measured(b->env, &params, PHASE_RUN, 0, &evidence, &outcome, err);
-
+	ret = watch_measured(b->env, params, PHASE_RUN, 0, &evidence, &outcome, err);
 	evidence_sum(&evidence, &b->tr->usage);
 	evidence_close(&evidence);
+	stats_free(b->tr->stats);
 	b->tr->stats = outcome.stats;
 	b->tr->runtime_ns = outcome.window_ns;
 	if (outcome.window_ns)
@@ -279,6 +269,23 @@ static int measure(struct block *b, struct err *err)
 		b->tr->longest_gap = stats_longest_gap(outcome.stats, outcome.window_ns);
 	b->unanswered = outcome.stats && outcome.stats->unfinished;
 	return ret;
+}
+
+static int measure(struct block *b, struct err *err)
+{
+	struct load_job jobs[PLAN_JOBS_MAX];
+	struct load_params params;
+
+	if (cap_threads(b, err) || bound_cached(b, err))
+		return -1;
+	describe(b);
+	note_memory(b);
+	if (b->test->latency_target_ns)
+		return block_search(b, err);
+	block_load(b, jobs, &params);
+	params.gate = start_measuring;
+	params.gate_arg = b;
+	return block_measure(b, &params, err);
 }
 
 /* What was measured stands, whatever the blocks then hold. */

@@ -1,8 +1,8 @@
 /*
  * kind: block, between its own files: block.c runs a test, block_check.c says
  * beforehand whether it can, block_layout.c writes the files that it reads, block_verify.c
- * checks their data, block_probe.c loads the volume once more after it,
- * block_cache.c reads blocks twice before it.
+ * checks their data, block_cache.c reads blocks twice before it, block_search.c looks for the
+ * rate that keeps a latency, block_probe.c loads the volume once more after it.
  */
 #ifndef PVCBENCH_BLOCK_H
 #define PVCBENCH_BLOCK_H
@@ -73,6 +73,13 @@ uint64_t block_layout_bytes(const struct block *b, uint64_t most);
 
 /* The load that is measured. Into jobs, of PLAN_JOBS_MAX; params point to them. */
 void block_load(const struct block *b, struct load_job *jobs, struct load_params *params);
+
+/* The load whose figures are the test's, with the evidence; those of an earlier one are replaced.
+ */
+int block_measure(struct block *b, const struct load_params *params, struct err *err);
+
+/* In place of one load those of a search, into tr->search; the last one is measured. */
+int block_search(struct block *b, struct err *err);
 
 /* After the measured load: a step at twice its depth, one at depth 1, into tr->limits_probe. */
 void block_probe_limits(struct block *b);

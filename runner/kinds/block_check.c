@@ -140,6 +140,8 @@ static void concede_in_preview(struct preview *preview, const char *note)
 
 static void fill_preview(struct preview *preview, const struct test *test, const struct geometry *g)
 {
+	struct search search;
+
 	*preview = (struct preview){.size_asked = g->size_asked, .size = g->size};
 	if (!plan_by_amount(test))
 		preview->duration_ns = plan_cache_probe_ns(test) + test->ramp_time_ns +
@@ -150,6 +152,9 @@ static void fill_preview(struct preview *preview, const struct test *test, const
 	preview->duration_ns += test->requests * test->interval_ns;
 	if (block_lays_out(test))
 		preview->layout_bytes = g->files * g->file_bytes;
+	search_init(&search, test);
+	if (search.target_ns)
+		search_plan_text(&search, preview->search);
 	concede_in_preview(preview, g->size_note);
 	concede_in_preview(preview, g->depth_note);
 }

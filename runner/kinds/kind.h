@@ -101,10 +101,11 @@ static inline void kind_settle(struct kind_env *env, int ret)
 
 /* What a test would do. */
 struct preview {
-	uint64_t duration_ns;  /* ramp, runtime and probe; layout is not known beforehand */
+	uint64_t duration_ns;  /* ramp, runtime and probe, at most; the layout's is not known */
 	uint64_t layout_bytes; /* written before the test, at most */
 	uint64_t write_bytes;  /* written by the test where an amount bounds it; 0: by time */
 	uint64_t size_asked, size;
+	char search[SEARCH_TEXT_MAX]; /* what it searches, and how; "": nothing */
 	char concessions[RESULT_CONCESSIONS_MAX][RESULT_TEXT_MAX];
 	unsigned n_concessions;
 };

@@ -43,7 +43,7 @@ static uint64_t expected_ns(const struct watch *watch, const struct load_params 
 		return params->ramp_ns;
 	if (watch->phase == PHASE_LAYOUT)
 		return params->runtime_ns;
-	if (watch->phase == PHASE_PROBE)
+	if (watch->phase == PHASE_PROBE || watch->phase == PHASE_SEARCH)
 		return params->ramp_ns + params->runtime_ns;
 	return watch->phase == PHASE_RUN && !params->requests ? params->runtime_ns : 0;
 }

@@ -10,10 +10,10 @@
 #include "load/load.h"
 
 /*
- * From start to outcome. phase is what the load is (PHASE_LAYOUT, PHASE_PROBE, PHASE_CACHE or
- * PHASE_RUN; the latter's ramp and end are told as theirs), total_bytes its extent or 0. -1
- * when it could not start, a request failed, or requests did not come back (not an error after a
- * stop). The caller frees outcome->stats in every case.
+ * From start to outcome. phase is what the load is (PHASE_LAYOUT, PHASE_PROBE, PHASE_CACHE,
+ * PHASE_SEARCH or PHASE_RUN; the latter's ramp and end are told as theirs), total_bytes its extent
+ * or 0. -1 when it could not start, a request failed, or requests did not come back (not an error
+ * after a stop). The caller frees outcome->stats in every case.
  */
 int watch_load(struct kind_env *env, const struct load_params *params, int phase,
                uint64_t total_bytes, struct load_outcome *outcome, struct err *err);

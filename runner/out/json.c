@@ -5,9 +5,11 @@
 #include "out/json.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <string.h>
 
 #include "out/figures.h"
+#include "result/knee.h"
 
 #define TEXT_SIZE_MAX  (256 * MIB) /* of a document that is read */
 #define THIN_SLOTS_MIN 32          /* a series is not thinned below this for the sake of the aim */
@@ -353,6 +355,61 @@ static const struct member cache_members[] = {
         {0},
 };
 
+static bool has_search(const void *object)
+{
+	const struct test_result *tr = object;
+
+	return tr->search.target_ns;
+}
+
+static void write_maximum(struct emit *emit, const struct member *row, const void *object)
+{
+	double most = search_maximum(object);
+
+	emit_double(emit, row->name, most > 0 ? most : NAN);
+}
+
+/* The rate that was found, which is an answer only where there is one. */
+static void write_found(struct emit *emit, const struct member *row, const void *object)
+{
+	uint64_t found = search_found(object);
+
+	if (found)
+		emit_uint(emit, row->name, found);
+	else
+		emit_null(emit, row->name);
+}
+
+static void write_step_iops(struct emit *emit, const struct member *row, const void *object)
+{
+	emit_double(emit, row->name, search_step_iops(object));
+}
+
+static const struct member step_members[] = {
+        {"rate_iops", KNOWN_AT(struct search_step, rate_iops), .required = true},
+        {"confirms", BOOL_AT(struct search_step, confirms), .required = true},
+        {"runtime_ns", UINT_AT(struct search_step, runtime_ns), .required = true},
+        {"ios", UINT_AT(struct search_step, ios), .required = true},
+        {"iops", .write = write_step_iops},
+        {"latency_ns", KNOWN_AT(struct search_step, latency_ns), .required = true},
+        {"result", CHOICE_AT(struct search_step, judgement, search_judgements), .required = true},
+        {0},
+};
+
+static const struct member search_members[] = {
+        {"latency_target_ns", KNOWN_AT(struct search, target_ns), .required = true},
+        {"latency_percentile", DOUBLE_AT(struct search, percentile), .required = true},
+        {"outcome", CHOICE_AT(struct search, outcome, search_outcomes), .required = true},
+        {"rate_iops", .write = write_found},
+        {"maximum_iops", .write = write_maximum},
+        {"requests_needed", UINT_AT(struct search, needed), .required = true},
+        {"runtime_ns", UINT_AT(struct search, runtime_ns), .required = true},
+        {"step_ns", UINT_AT(struct search, step_ns), .required = true},
+        {"confirm_ns", UINT_AT(struct search, confirm_ns), .required = true},
+        {"steps", LIST_AT(struct search, steps, n_steps), .members = step_members},
+        {0},
+};
+
 static const struct member test_members[] = {
         {"name", TEXT_AT(struct test_result, name), .required = true},
         {"kind", TEXT_AT(struct test_result, kind)},
@@ -419,6 +476,7 @@ static const struct member test_members[] = {
         {"pods", .present = is_of_pods, .write = write_pods, .read = read_pods},
         {"cache_probe", OBJECT_AT(struct test_result, cache_probe, cache_members),
          .present = was_cache_probed},
+        {"search", OBJECT_AT(struct test_result, search, search_members), .present = has_search},
         {"omitted", .write = write_omitted},
         {"read", .write = write_op, .read = read_op},
         {"write", .write = write_op, .read = read_op},
@@ -581,6 +639,47 @@ static bool has_targets(const void *object)
 	return result->n_targets > 1;
 }
 
+/* Derived, of the tests of this document. */
+static void write_knee(struct emit *emit, const struct curve *curve)
+{
+	emit_open(emit, NULL, '{');
+	emit_open(emit, "tests", '[');
+	for (unsigned i = 0; i < curve->n_points; i++)
+		emit_text(emit, NULL, curve->points[i]->name);
+	emit_close(emit, ']');
+	if (curve->grows)
+		emit_null(emit, "iodepth");
+	else
+		emit_uint(emit, "iodepth", curve->knee->iodepth);
+	emit_double(emit, "iops", curve->grows ? NAN : curve->knee_iops);
+	emit_uint(emit, "best_iodepth", curve->best->iodepth);
+	emit_double(emit, "best_iops", curve->best_iops);
+	emit_close(emit, '}');
+}
+
+static void write_knees(struct emit *emit, const struct member *row, const void *object)
+{
+	const struct result *result = object;
+	struct curve curve;
+
+	emit_open(emit, row->name, '[');
+	for (unsigned i = 0; i < result->n_tests; i++)
+		if (curve_at(&curve, result, i))
+			write_knee(emit, &curve);
+	emit_close(emit, ']');
+}
+
+static bool has_knees(const void *object)
+{
+	const struct result *result = object;
+	struct curve curve;
+
+	for (unsigned i = 0; i < result->n_tests; i++)
+		if (curve_at(&curve, result, i))
+			return true;
+	return false;
+}
+
 static const char *const schema_words[] = {RESULT_SCHEMA, NULL};
 
 static const struct member document_members[] = {
@@ -591,6 +690,7 @@ static const struct member document_members[] = {
          .members = condition_members, .present = has_targets},
         {"interrupted", BOOL_AT(struct result, interrupted)},
         {"verdicts", LIST_AT(struct result, verdicts, n_verdicts), .members = verdict_members},
+        {"knees", .present = has_knees, .write = write_knees},
         {"tests", ARRAY_AT(struct result, tests, n_tests, PLAN_TESTS_MAX), .members = test_members,
          .required = true},
         {0},
@@ -607,12 +707,14 @@ void json_write(FILE *out, const struct result *result)
 /* ---- a line ---- */
 
 /*
- * Without series and histogram only texts and a few hundred numbers are left. A text
- * at most doubles by its escapes, so the structs that hold them bound the line.
+ * Without series and histogram only texts and some hundred numbers are left, those of a
+ * search among them. A text at most doubles by its escapes, so the structs that hold them bound the
+ * line.
  */
-#define LINE_NUMBERS_MAX (10 * KIB)
-_Static_assert(2 * (sizeof(struct result) + sizeof(struct test_result)) + LINE_NUMBERS_MAX <=
-                       RESULT_LINE_MAX,
+#define LINE_NUMBERS_MAX (15 * KIB)
+#define LINE_TEXTS_MAX \
+	(2 * (sizeof(struct result) + sizeof(struct test_result) - sizeof(struct search)))
+_Static_assert(LINE_TEXTS_MAX + LINE_NUMBERS_MAX <= RESULT_LINE_MAX,
                "a line without series and histogram may pass its limit");
 
 /* Bytes that the line takes. */

@@ -29,6 +29,7 @@
 
 static const char *const phase_name[] = {
         [PHASE_LAYOUT] = "layout",
+        [PHASE_SEARCH] = "search step (not counted)",
         [PHASE_RAMP] = "ramp",
         [PHASE_RUN] = "run",
         [PHASE_DRAIN] = "drain",
@@ -92,7 +93,8 @@ static void append_amount(const struct test *test, char *out)
 		text_append(out, LINE_MAX_BYTES, "%s per job",
 		            units_format_size(test->io_size, text));
 	else
-		text_append(out, LINE_MAX_BYTES, "%s",
+		text_append(out, LINE_MAX_BYTES, "%s%s",
+		            test->latency_target_ns ? "search, at most " : "",
 		            units_format_time(test->ramp_time_ns + test->runtime_ns, text));
 }
 
@@ -106,6 +108,11 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	view->cache_probe_ns = plan_cache_probe_ns(test);
 	view->time_left_ns =
 	        view->by_amount ? 0 : test->ramp_time_ns + test->runtime_ns + view->probe_ns;
+	view->search_ns = view->search_end_ns = 0;
+	if (test->latency_target_ns) {
+		view->search_ns = view->time_left_ns - plan_search_confirm_ns(test);
+		view->time_left_ns = plan_search_confirm_ns(test);
+	}
 	view->last_phase = -1;
 	view->stall_told = false;
 	view->each_left =
@@ -123,6 +130,8 @@ void progress_begin(struct progress_view *view, const struct test *test)
 static void enter_phase(struct progress_view *view, const struct progress *p, uint64_t now_ns)
 {
 	view->last_phase = p->phase;
+	if (p->phase == PHASE_SEARCH && !view->search_end_ns)
+		view->search_end_ns = now_ns - min_u64(now_ns, p->elapsed_ns) + view->search_ns;
 	view->last_ns = now_ns - min_u64(now_ns, p->elapsed_ns);
 	view->last_ios = view->last_bytes = view->last_latency_ns = 0;
 }
@@ -152,7 +161,8 @@ static bool phase_left(const struct progress *p, uint64_t *left_ns)
 }
 
 /* When the whole plan ends; nothing where something of unknown length is still ahead. */
-static void append_end(const struct progress_view *view, const struct progress *p, char *out)
+static void append_end(const struct progress_view *view, const struct progress *p, uint64_t now_ns,
+                       char *out)
 {
 	uint64_t left_ns, later_ns = 0;
 	char text[UNITS_TEXT_MAX];
@@ -160,7 +170,10 @@ static void append_end(const struct progress_view *view, const struct progress *
 	if (!phase_left(p, &left_ns) || (view->by_amount && p->phase == PHASE_LAYOUT))
 		return;
 	if (p->phase == PHASE_LAYOUT)
-		later_ns = view->time_left_ns + view->cache_probe_ns;
+		later_ns = view->search_ns + view->time_left_ns + view->cache_probe_ns;
+	else if (p->phase == PHASE_SEARCH) /* in so many steps as the search takes */
+		left_ns = view->search_end_ns - min_u64(view->search_end_ns, now_ns) +
+		          view->time_left_ns;
 	else if (p->phase == PHASE_RAMP)
 		later_ns = view->time_left_ns - min_u64(view->time_left_ns, p->expected_ns);
 	else if (p->phase == PHASE_RUN || p->phase == PHASE_DRAIN)
@@ -226,7 +239,7 @@ static void describe(const struct progress_view *view, const struct progress *p,
 	if (p->stalled_ns >= PAUSE_NS)
 		text_append(line, LINE_MAX_BYTES, ", no completion for %s",
 		            units_format_time(p->stalled_ns, text));
-	append_end(view, p, line);
+	append_end(view, p, now_ns, line);
 }
 
 /* Those that came back since the last ones were told. */

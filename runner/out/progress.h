@@ -20,6 +20,8 @@ struct progress_view {
 	char name[PLAN_NAME_MAX];
 	bool by_amount;
 	uint64_t time_left_ns;   /* of ramp, run and probe, where time bounds them */
+	uint64_t search_ns;      /* of the search before it; 0: there is none */
+	uint64_t search_end_ns;  /* by the clock, at most; 0: it has not begun */
 	uint64_t probe_ns;       /* of the probe of limits; 0: it has none */
 	uint64_t cache_probe_ns; /* the same of caches */
 	uint64_t line_ns;        /* time of the line before */

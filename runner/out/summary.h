@@ -32,4 +32,10 @@ void conditions_write(FILE *out, const struct result *result);
 /* A line for every operation of every test. */
 void table_write(FILE *out, const struct result *result);
 
+/* How rate and latency grow with the depth, where tests differ in nothing else. */
+void curves_write(FILE *out, const struct result *result);
+
+/* What was searched, step by step. */
+void searches_write(FILE *out, const struct result *result);
+
 #endif

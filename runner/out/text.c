@@ -181,6 +181,8 @@ void text_write(FILE *out, const struct result *result)
 	conditions_write(out, result);
 	fputc('\n', out);
 	table_write(out, result);
+	curves_write(out, result);
+	searches_write(out, result);
 	write_notes(out, result);
 	fputc('\n', out);
 	text_write_dbench(out, result);
@@ -239,6 +241,8 @@ void text_headline(const struct test_result *tr, char *out, size_t size)
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		if (test_result_measured(tr, (enum stats_op)op))
 			(probes ? append_probe : append_op)(tr, (enum stats_op)op, out, size);
+	if (tr->status == STATUS_OK && search_failed(&tr->search))
+		text_append(out, size, "; latency_target is not met");
 	errors_text(tr, errors, sizeof(errors));
 	if (*errors)
 		text_append(out, size, "; errors: %s", errors);

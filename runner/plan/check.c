@@ -36,11 +36,15 @@ static bool splits_named_file(const struct test *test)
 }
 
 /* A device holds something to read whether we wrote it or not. */
+static bool has_fresh_file(const struct test *test)
+{
+	return test->layout == LAYOUT_NONE && !test->filename[0] &&
+	       strncmp(test->target, "/dev/", 5) != 0;
+}
+
 static bool reads_nothing_laid_out(const struct test *test)
 {
-	bool is_ours = !test->filename[0] && strncmp(test->target, "/dev/", 5) != 0;
-
-	return test->layout == LAYOUT_NONE && is_ours && plan_reads(test);
+	return has_fresh_file(test) && plan_reads(test);
 }
 
 static bool shares_file_per_job(const struct test *test)
@@ -76,6 +80,32 @@ static bool verifies_nothing(const struct test *test)
 static bool keeps_ledger_of_nothing(const struct test *test)
 {
 	return test->ledger[0] && !test->verify;
+}
+
+static bool searches_at_rate(const struct test *test)
+{
+	return test->latency_target_ns && (test->rate || test->rate_iops || test->thinktime_ns);
+}
+
+static bool searches_by_amount(const struct test *test)
+{
+	return test->latency_target_ns && plan_by_amount(test);
+}
+
+static bool searches_too_briefly(const struct test *test)
+{
+	return test->latency_target_ns && test->runtime_ns < PLAN_SEARCH_LEAST_NS;
+}
+
+/* The second step would overwrite. */
+static bool searches_fresh_space(const struct test *test)
+{
+	return test->latency_target_ns && has_fresh_file(test) && plan_writes(test);
+}
+
+static bool searches_and_verifies(const struct test *test)
+{
+	return test->latency_target_ns && test->verify;
 }
 
 static bool spreads_sequence(const struct test *test)
@@ -138,6 +168,16 @@ static const struct rule {
         {verifies_zeros, "verify writes data that differs from block to block, not buffer: zero"},
         {verifies_nothing, "verify has nothing to check: ioengine null moves no data"},
         {keeps_ledger_of_nothing, "ledger tells of verified writes (set verify: crc32c)"},
+        {searches_at_rate, "latency_target searches for a rate: rate, rate_iops and thinktime "
+                           "contradict it (leave them out)"},
+        {searches_by_amount, "latency_target searches by time: loops and io_size contradict it "
+                             "(say runtime)"},
+        {searches_too_briefly, "latency_target needs a runtime of 5s or more: its steps are a "
+                               "twentieth of it"},
+        {searches_fresh_space, "layout: none writes to fresh space only once, and latency_target "
+                               "writes in many steps (leave layout out)"},
+        {searches_and_verifies, "verify slows down the requests that latency_target times (two "
+                                "tests, one with each)"},
         {spreads_sequence, "random_distribution has no meaning for a sequential rw"},
         {maps_sequence, "randommap has no meaning for a sequential rw"},
         {maps_zipf, "randommap contradicts random_distribution: zipf hits places again"},

@@ -19,6 +19,8 @@
 #define MEMORY_TIMES_MAX 64
 #define THETA_DEFAULT    1.1 /* as in fio */
 #define THETA_MAX        10
+#define PERCENTILE_MIN   50
+#define PERCENTILE_MAX   99.99 /* beyond it lie too few requests of any step */
 
 static const char *const rw_choices[] = {
         "read", "write", "randread", "randwrite", "rw|readwrite", "randrw", NULL,
@@ -111,6 +113,17 @@ static int parse_name(void *slot, const char *text, struct err *err)
 		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-')
 			return err_set(err, ERR_PLAN, "'%s' is not a name", text);
 	memcpy(slot, text, length + 1);
+	return 0;
+}
+
+static int parse_percentile(void *slot, const char *text, struct err *err)
+{
+	double percent;
+
+	if (!units_parse_decimal(text, &percent) || percent < PERCENTILE_MIN ||
+	    percent > PERCENTILE_MAX)
+		return err_set(err, ERR_PLAN, "'%s' is no percentile that can be searched", text);
+	*(double *)slot = percent;
 	return 0;
 }
 
@@ -389,6 +402,25 @@ const struct field plan_fields[] = {
          .max = TIME_MAX_NS,
          .default_text = "0",
          .help = "Pause of a job after each request. A bare number is seconds (fio: us)."},
+        {.name = "latency_target",
+         .kinds = "block",
+         .type = FIELD_TIME,
+         AT(latency_target_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "0",
+         .help = "Search, in open loops, for the highest rate whose `latency_percentile` stays "
+                 "within this time; `iodepth` bounds what may be outstanding. `runtime`, of 5s or "
+                 "more, is that of the whole search. (fio searches for a depth.) 0: no search."},
+        {.name = "latency_percentile",
+         .kinds = "block",
+         .type = FIELD_CUSTOM,
+         AT(latency_percentile),
+         .parse = parse_percentile,
+         .pattern = "[0-9]+(\\.[0-9]+)?",
+         .allowed = "50 to 99.99",
+         .default_text = "99",
+         .help = "Of `latency_target`: the percentile of the slower of reads and writes (fio: 100 "
+                 "where none is given, of both together)."},
         {.name = "random_distribution",
          .kinds = PLAN_KINDS_IO,
          .type = FIELD_CUSTOM,

@@ -65,6 +65,8 @@ struct test {
 	uint64_t rate;      /* the same as bytes a second per job */
 	uint64_t thinktime_ns;
 	uint64_t requests, interval_ns; /* of a probe, which turns them into the above */
+	uint64_t latency_target_ns; /* the highest rate that keeps it is searched; 0: no search */
+	double latency_percentile;  /* of the latency that is held against it */
 	struct plan_distribution random_distribution;
 	bool randommap;
 	uint64_t randseed;          /* 0: a new one each run */
@@ -155,7 +157,19 @@ bool plan_is_probe(const struct test *test);
 /* Whether it holds back by itself, so that its rate is not the volume's. */
 static inline bool plan_paces(const struct test *test)
 {
-	return test->rate || test->rate_iops || test->thinktime_ns;
+	return test->rate || test->rate_iops || test->thinktime_ns || test->latency_target_ns;
+}
+
+/*
+ * A search for a rate (latency_target) takes ramp_time once, at its beginning, and runtime in all:
+ * in steps of a PLAN_SEARCH_STEP-th of it, or longer, and the last one, which confirms the rate.
+ */
+#define PLAN_SEARCH_STEP     20
+#define PLAN_SEARCH_CONFIRM  5
+#define PLAN_SEARCH_LEAST_NS (5 * NSEC_PER_SEC) /* of runtime */
+static inline uint64_t plan_search_confirm_ns(const struct test *test)
+{
+	return test->latency_target_ns ? test->runtime_ns / PLAN_SEARCH_CONFIRM : 0;
 }
 
 /*

@@ -58,6 +58,7 @@ void test_result_init(struct test_result *tr, const struct test *test)
 	tr->io_size = test->io_size;
 	tr->offset = test->offset;
 	tr->offset_increment = test->offset_increment;
+	search_init(&tr->search, test);
 	if (!test->loops && !test->io_size) {
 		tr->ramp_time_ns = test->ramp_time_ns;
 		tr->runtime_asked_ns = test->runtime_ns;

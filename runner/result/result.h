@@ -8,6 +8,7 @@
 #include "measure/stats.h"
 #include "plan/class.h"
 #include "plan/plan.h"
+#include "result/search.h"
 
 #define RESULT_SCHEMA          "pvcbench.result/1"
 #define RESULT_TEXT_MAX        256
@@ -144,6 +145,7 @@ struct test_result {
 	struct limits_probe limits_probe;
 	struct pods pods;
 	struct cache_probe cache_probe;
+	struct search search; /* the figures are those of its last step */
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
@@ -216,6 +218,7 @@ struct result {
 
 enum progress_phase {
 	PHASE_LAYOUT,
+	PHASE_SEARCH,
 	PHASE_RAMP,
 	PHASE_RUN,
 	PHASE_DRAIN,

@@ -6,6 +6,8 @@
  *	suspended   our own thread that only sleeps overslept by far: what was measured meanwhile
  *	            is not the volume's, and neither stalls nor a lost depth are
  *	errors      requests failed; rates count only those that succeeded
+ *	latency-target
+ *	            a search found the rate at which the latency is what the plan allows
  *	not-steady  fewer requests than iodepth waited on the average of the window, and
  *	            one in flight at its end took longer than any that is counted
  *	engine      the same without such a request: they were not sent in time
@@ -117,7 +119,7 @@ static struct figure op_figure(const struct test_result *tr, const struct test *
                                enum stats_op op, const struct expect *expect)
 {
 	if (tr->status != STATUS_OK || !test_result_measured(tr, op) || conceded(tr, test) ||
-	    was_suspended(tr) || was_cached(tr, op))
+	    was_suspended(tr) || was_cached(tr, op) || search_failed(&tr->search))
 		return unknown;
 	if (expect->metric == METRIC_IOPS)
 		return exactly(test_result_iops(tr, op));
@@ -276,6 +278,17 @@ static void judge_errors(struct test_result *tr)
 		verdict_add(tr, "errors", (double)errors,
 		            "%llu requests failed; the figures count only those that succeeded",
 		            (unsigned long long)errors);
+}
+
+/* A target that no rate met, or only the maximum, limits nothing. */
+static void judge_search(struct test_result *tr)
+{
+	char text[SEARCH_TEXT_MAX];
+	uint64_t found = search_found(&tr->search);
+
+	if (found)
+		verdict_add(tr, "latency-target", (double)found, "%s",
+		            search_text(&tr->search, text));
 }
 
 /* A stall that the window's end cut off: what waited in it is in no latency. */
@@ -603,6 +616,7 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 		return;
 	judge_suspended(tr);
 	judge_errors(tr);
+	judge_search(tr);
 	verdict_judge_quota(tr);
 	if (!was_suspended(tr)) {
 		judge_stalls(tr);

@@ -5,7 +5,8 @@
 /* links: base/err.c base/units.c builtin.c plan/expect.c measure/hist.c measure/stats.c
  * out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/member.c out/remark.c
  * out/table.c out/text.c plan/plan.c plan/published.c result/result.c result/verdict.c
- * result/verdict_cache.c result/verdict_host.c result/verdict_series.c */
+ * result/verdict_cache.c result/verdict_host.c result/verdict_series.c result/knee.c
+ * result/search.c out/search.c out/curve.c */
 #include <assert.h>
 #include <string.h>
 

@@ -3,12 +3,12 @@
  * merged or refused, and what is merged can be written and is within its bounds.
  */
 /* links: base/err.c base/units.c builtin.c plan/expect.c measure/hist.c measure/stats.c
- * measure/timeline.c out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c out/logs.c
- * out/member.c out/remark.c out/table.c out/text.c plan/plan.c plan/published.c result/result.c
- * result/merge.c result/merge_codes.c result/merge_same.c result/merge_site.c
- * result/merge_test.c result/verdict.c result/verdict_cache.c
- * result/verdict_host.c result/verdict_series.c
- * result/words.c */
+ * measure/timeline.c out/conditions.c out/dbench.c out/emit.c out/figures.c out/json.c
+ * out/logs.c out/member.c out/remark.c out/table.c out/text.c plan/plan.c plan/published.c
+ * result/result.c result/merge.c result/merge_codes.c result/merge_same.c result/merge_site.c
+ * result/merge_test.c result/verdict.c result/verdict_cache.c result/verdict_host.c
+ * result/verdict_series.c result/words.c result/knee.c result/search.c out/search.c
+ * out/curve.c */
 #include <assert.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
  *
  * CONTROL/rules is read again whenever it changes; a rule is a line
  *
- *	OP ACTION [ARG] [every=N] [after=N] [count=N] [off=A-B] [direct=0|1]
+ *	OP ACTION [ARG] [every=N] [after=N] [count=N] [off=A-B] [direct=0|1] [slots=N]
  *
  * OP      read write fsync fdatasync open create unlink mkdir truncate statfs getattr flush any
  * ACTION  delay MS      wait, then do it (later rules still apply)
@@ -28,7 +28,8 @@
  *                       other rule applies to it, and it is logged as "cached"
  *         again         the same, but only what was read is in memory
  * every=N every Nth match; after=N not the first N; count=N at most N times;
- * off=A-B requests that touch bytes A to B; direct= only files opened (not) O_DIRECT.
+ * off=A-B requests that touch bytes A to B; direct= only files opened (not) O_DIRECT; slots=N of
+ * delay: so many are served at once, and others wait for their turn before that.
  *
  * CONTROL/log takes a line per request, at its end:
  *
@@ -62,6 +63,7 @@
 #include <unistd.h>
 
 #define RULES_MAX 64
+#define SLOTS_MAX 64
 #define POLL_NS   (10 * 1000 * 1000)
 /* Sleeping wakes some 60 us late. */
 #define SPIN_NS   (100 * 1000)
@@ -100,6 +102,7 @@ struct rule {
 	int direct; /* -1: either */
 	uint64_t seen, done;
 	uint64_t free_ns; /* of a bucket: when its next token comes */
+	uint64_t slots, slot_free_ns[SLOTS_MAX];
 };
 
 static const char *const action_names[ACTIONS] = {"delay", "spin",      "err",    "late",  "short",
@@ -182,6 +185,7 @@ static void rule_option(struct rule *rule, const char *word, const char *line)
 	    sscanf(word, "after=%" SCNu64, &rule->after) == 1 ||
 	    sscanf(word, "count=%" SCNu64, &rule->count) == 1 ||
 	    sscanf(word, "direct=%d", &rule->direct) == 1 ||
+	    (sscanf(word, "slots=%" SCNu64, &rule->slots) == 1 && rule->slots <= SLOTS_MAX) ||
 	    sscanf(word, "off=%" SCNu64 "-%" SCNu64, &rule->off_from, &rule->off_to) == 2)
 		return;
 	rule_die(line);
@@ -298,11 +302,27 @@ static uint64_t take_token(struct rule *rule)
 	return rule->free_ns;
 }
 
+/* When the first slot that is free will have served it. */
+static uint64_t take_slot(struct rule *rule)
+{
+	uint64_t now = now_ns(), *first = rule->slot_free_ns;
+
+	for (uint64_t i = 1; i < rule->slots; i++)
+		if (rule->slot_free_ns[i] < *first)
+			first = &rule->slot_free_ns[i];
+	if (*first < now)
+		*first = now;
+	return *first += rule->arg * 1000000;
+}
+
 static void fate_add(struct fate *fate, struct rule *rule)
 {
 	switch (rule->action) {
 	case ACT_DELAY:
-		fate->delay_ms += rule->arg;
+		if (rule->slots)
+			fate->until_ns = take_slot(rule);
+		else
+			fate->delay_ms += rule->arg;
 		break;
 	case ACT_SPIN:
 		fate->spin_ns += 1000 * rule->spin_us[(rule->done - 1) % rule->n_spins];

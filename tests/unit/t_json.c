@@ -1,5 +1,6 @@
 /* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
- * out/emit.c out/figures.c out/json.c out/member.c plan/plan.c plan/published.c result/result.c */
+ * out/emit.c out/figures.c out/json.c out/member.c plan/plan.c plan/published.c result/knee.c
+ * result/result.c result/search.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* links: base/err.c base/units.c builtin.c plan/expect.c measure/hist.c measure/stats.c
  * out/emit.c out/figures.c out/json.c out/logs.c out/member.c plan/plan.c plan/published.c
- * result/result.c */
+ * result/result.c result/knee.c result/search.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

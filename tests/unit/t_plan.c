@@ -175,6 +175,7 @@ static const struct {
         MEMBER(IS_U64, rate_iops),
         MEMBER(IS_U64, rate),
         MEMBER(IS_U64, thinktime_ns),
+        MEMBER(IS_U64, latency_target_ns),
         MEMBER(IS_INT, random_distribution.shape),
         MEMBER(IS_BOOL, randommap),
         MEMBER(IS_U64, randseed),
@@ -227,6 +228,8 @@ static void dump_test(FILE *out, const struct test *test)
 	}
 	if (test->random_distribution.shape == DISTRIBUTION_ZIPF)
 		fprintf(out, " theta=%g", test->random_distribution.theta);
+	if (test->latency_percentile < 99 || test->latency_percentile > 99)
+		fprintf(out, " percentile=%g", test->latency_percentile);
 	for (unsigned i = 0; i < test->n_expect; i++)
 		fprintf(out, " expect='%s'", test->expect[i].text);
 	fputc('\n', out);

@@ -1,6 +1,6 @@
 /* links: base/err.c base/units.c builtin.c plan/expect.c measure/hist.c measure/stats.c
- * out/conditions.c out/dbench.c out/progress.c out/remark.c out/table.c out/text.c plan/plan.c
- * plan/published.c result/result.c */
+ * out/conditions.c out/dbench.c out/progress.c out/remark.c out/curve.c out/search.c out/table.c
+ * out/text.c plan/plan.c plan/published.c result/knee.c result/result.c result/search.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
  * plan/plan.c plan/published.c result/result.c result/verdict.c result/verdict_cache.c
- * result/verdict_host.c result/verdict_series.c */
+ * result/verdict_host.c result/verdict_series.c result/search.c */
 /* First against second touch: what is a cache, and whether it made the figure. */
 #include <setjmp.h>
 #include <stdarg.h>
