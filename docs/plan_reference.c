@@ -140,10 +140,14 @@ static void print_text(const struct field *row)
 	       row->size - 1);
 }
 
-/* A number is a size; what else it may be the pattern says. */
+/* A number is one of a range, or a size; what else it may be the pattern says. */
 static void print_custom(const struct field *row)
 {
-	if (row->pattern[0] == '[')
+	if (row->max > row->min && !(row->flags & FIELD_LIST))
+		printf("{\"type\": \"number\", \"minimum\": %" PRIu64
+		       ", \"exclusiveMaximum\": %" PRIu64 "}, ",
+		       row->min, row->max);
+	else if (row->pattern[0] == '[')
 		printf("{\"type\": \"integer\"}, ");
 	print_pattern(row->pattern);
 }

@@ -415,8 +415,10 @@ const struct field plan_fields[] = {
          .kinds = "block",
          .type = FIELD_CUSTOM,
          AT(latency_percentile),
+         .min = 50,
+         .max = 100,
          .parse = parse_percentile,
-         .pattern = "[0-9]+(\\.[0-9]+)?",
+         .pattern = "(5[0-9]|[6-9][0-9])(\\.[0-9]+)?",
          .allowed = "50 to 99.99",
          .default_text = "99",
          .help = "Of `latency_target`: the percentile of the slower of reads and writes (fio: 100 "

@@ -87,7 +87,8 @@ reads() { # [KEY: VALUE...]: a plan of one test of $mnt
 	holds '.conditions.io_limits == {read_iops: 200, write_iops: null, read_bytes: null,
 		write_bytes: null}'
 	says '^  I/O limits     read 200 IOPS, by a control group$'
-	holds '.tests[0].verdicts[] | select(.code == "io-limit") | .figure > 0.9 and .figure <= 1.05'
+	holds '.tests[0].verdicts[] | select(.code == "io-limit")
+		| .figure > 0.9 and .figure <= 1.05'
 	says '^verdict: io-limit: read [0-9.]+ IOPS: [0-9.]+ % of the 200 IOPS that a control group'
 }
 
@@ -226,7 +227,7 @@ again() { # [KEY: VALUE...]: a plan of one test of that file
 	holds '[.tests[0].verdicts[].code] | index("queue-depth") == null'
 	holds '.tests[0].cache_probe | .blocks >= 24 and .first_ns > 20e6 and .again_ns < 10e6'
 	holds '.tests[0].verdicts[] | select(.code == "server-cache") | .figure > 2'
-	says "a block takes 2[0-9.]+ms when it is read first and .* the second time; [0-9.]+ % of the"
+	says "a block takes 2[0-9.]+ms when it is read first and .* the second time; [0-9.]+ % of"
 	says '^probe of caches: [0-9]+ blocks, .* not counted in any figure'
 }
 
