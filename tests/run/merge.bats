@@ -92,7 +92,7 @@ valid() { # FILE
 	logs_of 3
 	"$pvcbench" merge "$T/pods.log" --out "$T/a.json" >/dev/null
 	# longer lines: white space between the members
-	sed 's/"tests":/'"$(printf '%30000s')"'"tests":/' "$T/pods.log" >"$T/long.log"
+	sed 's/"tests":/'"$(printf '%30000s' '')"'"tests":/' "$T/pods.log" >"$T/long.log"
 	"$PYTHON" - "$T/long.log" >"$T/cut.log" <<-'END'
 		import sys
 		for line in open(sys.argv[1]):
