@@ -1,7 +1,7 @@
 /*
  * The plan as plain data: a run's settings and its tests, every default filled
  * in, every list multiplied out. Keys are fio's words wherever fio has one;
- * docs/plan.md is printed from the table in plan/plan.c.
+ * docs/plan.md is printed from the table in plan/keys.c.
  */
 #ifndef PVCBENCH_PLAN_H
 #define PVCBENCH_PLAN_H

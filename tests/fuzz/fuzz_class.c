@@ -1,5 +1,5 @@
-/* links: base/err.c base/field.c base/units.c builtin.c plan/class.c plan/expect.c plan/plan.c
- * plan/check.c plan/scope.c plan/value.c plan/published.c plan/tree.c */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/class.c plan/expect.c
+ * plan/keys.c plan/plan.c plan/check.c plan/scope.c plan/value.c plan/published.c plan/tree.c */
 /*
  * The reader of classes on hostile text: what it reads keeps what plan/class.h promises and can be
  * told, what it refuses says so and leaves nothing.

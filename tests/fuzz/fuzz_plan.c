@@ -1,5 +1,6 @@
-/* links: base/err.c base/field.c base/units.c builtin.c plan/expect.c plan/plan.c plan/check.c
- * plan/deliver.c plan/override.c plan/scope.c plan/sink.c plan/value.c plan/yaml.c plan/tree.c */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/expect.c plan/keys.c plan/plan.c
+ * plan/check.c plan/deliver.c plan/override.c plan/scope.c plan/sink.c plan/value.c
+ * plan/yaml.c plan/tree.c */
 /*
  * The plan reader on hostile text. What it reads must keep what plan/plan.h promises;
  * what it refuses must say so and hold nothing. A line "#!set KEY=VALUE" at the start is an

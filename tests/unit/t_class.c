@@ -1,5 +1,5 @@
-/* links: base/err.c base/field.c base/units.c builtin.c plan/class.c plan/expect.c plan/plan.c
- * plan/check.c plan/scope.c plan/value.c plan/published.c plan/tree.c */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/class.c plan/expect.c
+ * plan/keys.c plan/plan.c plan/check.c plan/scope.c plan/value.c plan/published.c plan/tree.c */
 /*
  * The classes in tests/plans/bad/class: each is wrong, and has its exact error beside it; UPDATE=1
  * writes these anew. The classes that we ship are all read. Runs from the top folder.

@@ -1,5 +1,6 @@
-/* links: base/err.c base/field.c base/units.c builtin.c plan/expect.c plan/plan.c plan/check.c
- * plan/deliver.c plan/override.c plan/scope.c plan/sink.c plan/value.c plan/yaml.c plan/tree.c */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/expect.c plan/keys.c plan/plan.c
+ * plan/check.c plan/deliver.c plan/override.c plan/scope.c plan/sink.c plan/value.c
+ * plan/yaml.c plan/tree.c */
 /*
  * The plans in tests/plans: each bad one has its exact error beside it, each good
  * one the tests that it makes. UPDATE=1 writes both anew. Runs from the top folder.
