@@ -276,6 +276,11 @@ static void judge(struct audit *a, unsigned i, uint64_t number, const void *data
 		miss(a, &expected, &found);
 }
 
+static void asks(const struct audit *a, const char *what)
+{
+	a->options->step(a->options->arg, what);
+}
+
 static void tell(struct audit *a)
 {
 	uint64_t now = clock_now_ns();
@@ -331,6 +336,9 @@ static int check_file(struct audit *a, unsigned i, unsigned char *data, uint64_t
 		a->read_bytes += n * a->unit;
 		if (!has_writes(file, from, n))
 			continue;
+		if (atomic_load(a->options->stop))
+			return err_set(err, ERR_TEST, "interrupted before all was read back");
+		asks(a, "a read of what was written");
 		if (read_chunk(a, i, data, n * a->unit, from * a->unit, err))
 			return -1;
 		for (uint64_t block = 0; block < n; block++)
@@ -423,6 +431,7 @@ static int remove_directory(const struct audit *a, struct err *err)
 {
 	const struct rundir dir = {target_of(a), a->head.run_dir, a->parent, a->directory};
 
+	asks(a, "removal of the run's files");
 	if (still_runs(a))
 		return err_set(err, ERR_REFUSED,
 		               "'%s/%s' stays: its run goes on (end it, or wait for its end)",
@@ -464,9 +473,11 @@ int audit_run(const struct audit_options *options, FILE *out, struct err *err)
 
 	for (unsigned i = 0; i < LEDGER_FILES_MAX; i++)
 		a.files[i].fd = -1;
+	asks(&a, "a read of the ledger");
 	if (read_ledger(&a, err))
 		goto end;
 	begin_report(&a);
+	asks(&a, "open");
 	if (!open_directory(&a, err) && !check_files(&a, err))
 		ret = conclude(&a, err);
 end:

@@ -4,12 +4,18 @@
 #ifndef PVCBENCH_AUDIT_H
 #define PVCBENCH_AUDIT_H
 
+#include <stdatomic.h>
+
 #include "base/err.h"
 
 struct audit_options {
 	const char *ledger;
-	const char *target; /* where the volume is mounted now; NULL: where it was */
-	bool remove;        /* the run's directory, when nothing is missing */
+	const char *target;     /* where the volume is mounted now; NULL: where it was */
+	bool remove;            /* the run's directory, when nothing is missing */
+	const atomic_int *stop; /* a signal's number once one came: then it ends, with ERR_TEST */
+	/* Told what is asked of a volume next, in words, before each call that may wait for it. */
+	void (*step)(void *arg, const char *what);
+	void *arg;
 };
 
 /*

@@ -14,8 +14,8 @@
 #include "run.h"
 #include "signals.h"
 
-/* How long the doctor waits for a volume. */
-#define DOCTOR_ANSWER_NS (300 * NSEC_PER_SEC)
+/* How long a volume is waited for where no plan says it. */
+#define ANSWER_NS (300 * NSEC_PER_SEC)
 
 struct command {
 	const char *name;
@@ -188,72 +188,94 @@ static int one_operand(const struct command *command, int argc, char **argv, con
 	return argc - optind > 1 ? -1 : 0;
 }
 
-/* A visit of the doctor; it may outlive our patience. */
-struct visit {
-	const char *path; /* NULL: the pod only */
+/* What asks volumes, with what came of it; it may outlive our patience. */
+struct errand {
+	int (*run)(struct errand *errand, struct err *err);
+	const char *path; /* of the doctor; NULL: the pod only */
+	struct audit_options audit;
+	struct attended *self; /* NULL: nobody attends to it */
+	struct progress_view view;
 	struct err err;
 	int ret;
 };
 
-static void look_around(void *arg, struct attended *self)
+static void on_errand_step(void *arg, const char *what)
 {
-	struct visit *visit = arg;
+	struct errand *errand = arg;
 
-	if (self)
-		attended_step(self, "a check of the doctor", true);
-	visit->ret = doctor_run(visit->path, stdout, &visit->err);
-	if (!visit->ret && visit->path)
-		doctor_check_plan(visit->path, stdout);
+	if (errand->self)
+		attended_step(errand->self, what, true);
 }
 
-/* What was found is told as it is found. */
-static int consult(const char *path, struct err *err)
+static void run_errand(void *arg, struct attended *self)
 {
-	static struct visit visit;
-	static struct progress_view view;
+	struct errand *errand = arg;
+
+	errand->self = self;
+	errand->ret = errand->run(errand, &errand->err);
+}
+
+/* What was found is told as it is found. 128 + n where signal n ended it. */
+static int go(struct errand *errand)
+{
 	struct attend_params params = {
-	        .work = look_around,
-	        .arg = &visit,
-	        .view = &view,
+	        .work = run_errand,
+	        .arg = errand,
+	        .view = &errand->view,
 	        .stop = &signals_stop,
-	        .limit_ns = DOCTOR_ANSWER_NS,
+	        .limit_ns = ANSWER_NS,
 	};
-	struct attended *looking;
-	enum attend_end end;
+	struct attended *attended = NULL;
+	enum attend_end end = ATTEND_DONE;
+	struct err *err = &errand->err, gave_up;
+	char what[ATTEND_STEP_MAX];
+	int signum;
 
 	signals_watch();
-	view.out = stdout;
-	visit.path = path;
+	errand->view.out = stdout;
 	/* Without threads the doctor says so, and who waits for a volume waits in silence. */
-	if (workers_make_threads_possible(err) || attend_start(&looking, &params, err)) {
-		look_around(&visit, NULL);
+	if (workers_make_threads_possible(err) || attend_start(&attended, &params, err)) {
+		run_errand(errand, NULL);
 	} else {
-		end = attend(looking);
-		if (end != ATTEND_DONE)
-			return err_set(err, ERR_TARGET, "%s (the check after the last line)",
-			               end == ATTEND_STOPPED
-			                       ? "interrupted while waiting for the volume"
-			                       : "the volume does not answer");
-		attend_free(looking);
+		end = attend(attended);
+		if (end == ATTEND_DONE)
+			attend_free(attended);
 	}
-	*err = visit.err;
-	return visit.ret;
+	if (end == ATTEND_DONE && !errand->ret)
+		return 0;
+	if (end != ATTEND_DONE) {
+		attend_waits_for(attended, what);
+		err = &gave_up; /* the thread may still set the other */
+		err_set(err, ERR_TARGET, "%s (%s)",
+		        end == ATTEND_STOPPED ? "interrupted while waiting for the volume"
+		                              : "the volume does not answer",
+		        what);
+	}
+	fflush(stdout);
+	fprintf(stderr, "pvcbench: %s\n", err->text);
+	signum = atomic_load(&signals_stop);
+	return signum ? 128 + signum : (int)err->class;
+}
+
+static int look_around(struct errand *errand, struct err *err)
+{
+	int ret;
+
+	on_errand_step(errand, "the check after the last line");
+	ret = doctor_run(errand->path, stdout, err);
+	if (!ret && errand->path)
+		doctor_check_plan(errand->path, stdout);
+	return ret;
 }
 
 static int command_doctor(const struct command *command, int argc, char **argv)
 {
-	const char *path = NULL;
-	struct err err;
-	int ret = one_operand(command, argc, argv, &path);
-	int signum;
+	static struct errand errand = {.run = look_around};
+	int ret = one_operand(command, argc, argv, &errand.path);
 
 	if (ret)
 		return ret < 0 ? usage_error(command) : 0;
-	if (!consult(path, &err))
-		return 0;
-	fprintf(stderr, "pvcbench: %s\n", err.text);
-	signum = atomic_load(&signals_stop);
-	return signum ? 128 + signum : (int)err.class;
+	return go(&errand);
 }
 
 static int command_plans(const struct command *command, int argc, char **argv)
@@ -302,6 +324,11 @@ static int command_merge(const struct command *command, int argc, char **argv)
 	return options.n_names ? merge_run(&options) : usage_error(command);
 }
 
+static int read_back(struct errand *errand, struct err *err)
+{
+	return audit_run(&errand->audit, stdout, err);
+}
+
 static int command_verify(const struct command *command, int argc, char **argv)
 {
 	static const struct option known[] = {
@@ -310,26 +337,25 @@ static int command_verify(const struct command *command, int argc, char **argv)
 	        {"help", no_argument, NULL, 'h'},
 	        {0},
 	};
-	struct audit_options options = {0};
-	struct err err;
+	static struct errand errand = {.run = read_back};
+	struct audit_options *options = &errand.audit;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
 		if (option == 't')
-			options.target = optarg;
+			options->target = optarg;
 		else if (option == 'r')
-			options.remove = true;
+			options->remove = true;
 		else
 			return option == 'h' ? print_help(command) : usage_error(command);
 	}
-	options.ledger = argv[optind];
+	options->ledger = argv[optind];
 	if (argc - optind != 1)
 		return usage_error(command);
-	if (!audit_run(&options, stdout, &err))
-		return 0;
-	fflush(stdout);
-	fprintf(stderr, "pvcbench: %s\n", err.text);
-	return (int)err.class;
+	options->stop = &signals_stop;
+	options->step = on_errand_step;
+	options->arg = &errand;
+	return go(&errand);
 }
 
 static int command_version(const struct command *command, int argc, char **argv)

@@ -432,3 +432,19 @@ ledger_has() { # BYTES
 	exits 3
 	says 'not the volume of this ledger'
 }
+
+@test "verify: a volume that does not answer is told of, and a signal ends it" {
+	faultfs
+	ledger_run
+	rules "read hang"
+	start verify "$T/ledger"
+	await 30 grep -q "waiting for the volume since [0-9]*s (a read of what was" "$T/out"
+	kill -TERM "$pid"
+	ends 15
+	exits 143
+	says 'interrupted while waiting for the volume \(a read of what was written\)'
+	rules
+	pvcbench verify "$T/ledger" --remove
+	exits 0
+	empty "$mnt"
+}
