@@ -101,8 +101,11 @@ class Scene(contextlib.ExitStack):
 
 # --- places ---
 
-def volume(*rules):
-    """A file system whose requests are delayed and rationed by RULES (tests/run/faultfs.c)."""
+def volume(*rules, holding=0):
+    """A file system whose requests are delayed and rationed by RULES (tests/run/faultfs.c).
+
+    HOLDING: it has a file `data` of so many bytes, that no request of it has touched.
+    """
     def make(scene):
         if not os.access('/dev/fuse', os.R_OK | os.W_OK):
             raise Missing('no FUSE')
@@ -113,8 +116,12 @@ def volume(*rules):
         scene.rules(*rules)
         options = 'max_threads=512' + (',allow_other' if os.geteuid() == 0 else '')
         with open(os.path.join(scene.path, 'fuse.err'), 'w') as errors:
-            server = scene.start(program, scene.directory('backing'), scene.control, mount, '-f',
-                                 '-o', options, stderr=errors)
+            backing = scene.directory('backing')
+            if holding:
+                with open(os.path.join(backing, 'data'), 'wb') as file:
+                    file.write(os.urandom(holding))
+            server = scene.start(program, backing, scene.control, mount, '-f', '-o', options,
+                                 stderr=errors)
         while not os.path.ismount(mount):
             if server.poll() is not None:
                 raise Missing('cannot mount FUSE')

@@ -150,6 +150,25 @@ def below_the_limit(draw):
     return case
 
 
+def second_reads(draw):
+    """A server that answers from its cache what was read before, of a file that fits into it."""
+    bs = draw.choice([4, 8]) * KIB
+    size = bs * spread(draw, 520, 700)
+    test = keys(draw, 'randread', draw.choice([2, 4]), seconds(draw, 4, 5), bs=bs, size=size,
+                filename='data', limits_probe=True)
+    return Case(volume('read again', 'read delay %d' % draw.choice([10, 20]), holding=size), test)
+
+
+def second_reads_as_slow(draw):
+    """No cache, however small the file, and latencies that scatter."""
+    bs, delay_ms = draw.choice([4, 8]) * KIB, draw.choice([4, 8])
+    size = bs * spread(draw, 520, 1000)
+    test = keys(draw, 'randread', draw.choice([2, 4, 8]), seconds(draw, 4, 5), bs=bs, size=size,
+                filename='data', limits_probe=True)
+    return Case(volume('read bucket %d' % spread(draw, 100, 150), 'read delay %d' % delay_ms,
+                       'read delay %d every=3' % delay_ms, holding=size), test)
+
+
 # --- over time ---
 
 def falling(draw):
@@ -463,6 +482,7 @@ WAITING = (
     ('published-burst-limit', published_burst_limit, ('published-limit',)),
     ('above-base', above_base, ('burst',)),
     ('above-all-limits', above_all_limits, ('server-cache',)),
+    ('second-reads', second_reads, ('server-cache',)),
     ('burst-then-sustained', burst_then_sustained, ('burst',)),
     ('burst-to-base', burst_to_the_base, ('burst', 'published-limit')),
     # it is no burst, and its seconds differ
@@ -477,6 +497,7 @@ WAITING = (
     ('none-steady-slow', steady_slow, ()),
     ('none-steady-long', steady_for_long, ()),
     ('none-below-limit', below_the_limit, ()),
+    ('none-second-reads', second_reads_as_slow, ()),
     ('none-deep-enough', deep_enough, ()),
     ('none-very-deep', very_deep, ()),
     ('none-varying', varying_within_bounds, ()),
@@ -504,8 +525,8 @@ ALONE = (
     ('cached-writes', cached_writes, ('page-cache',), FAST),
     ('cached-direct', cached_in_spite_of_direct, ('page-cache',), FAST),
     ('in-memory', memory_itself, ('page-cache',), FAST),
-    ('throttled-iops', throttled_iops, ('published-limit',), ('io-limit',)),
-    ('throttled-bandwidth', throttled_bandwidth, ('published-limit',), ('io-limit',)),
+    ('throttled-iops', throttled_iops, ('io-limit', 'published-limit')),
+    ('throttled-bandwidth', throttled_bandwidth, ('io-limit', 'published-limit')),
     ('none-steady-fast', steady_fast, ()),
     ('none-paced', paced, ()),
 )
