@@ -13,7 +13,7 @@
 #include "peers/member.h"
 #include "plan/plan.h"
 
-#define PEERS_PORT 7411
+#define PEERS_PORT 7411u
 
 struct peers_options {
 	unsigned n;              /* how many; 0 and 1: this one is alone */
