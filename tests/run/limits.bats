@@ -143,7 +143,7 @@ reads_for() { # SECONDS: since the first of them
 	rules "read delay 4"
 	pvcbench check "$T/plan.yaml"
 	says '^drift +.* first again, not counted; takes 1s$'
-	says '^in all: 2 tests, 4s'
+	says '^in all: 2 tests, 5s'
 	start run "$T/plan.yaml" --out "$T/result.json"
 	await 20 grep -q '^\[2/2\] second' "$T/out"
 	rules "read delay 20"
