@@ -126,7 +126,7 @@ found() { # what was found, and that the figures are those of its confirming ste
 	says '^t .* takes 1m13s$'
 	says '^  search: highest rate with p99 within 5ms: steps of 3s \(longer where 5000 requests'
 	says ' take longer\), then 12s at that rate; rates below 521 IOPS are not tried$'
-	says '^in all: 1 tests, 1m10s,'
+	says '^in all: 1 tests, 1m13s,'
 	empty "$mnt"
 }
 
