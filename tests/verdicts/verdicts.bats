@@ -3,7 +3,7 @@
 # (tests/bench/verdicts). The parameters are always the same here: where this fails, it is not for
 # what was drawn. `make bench-verdicts` draws new ones, in more rounds.
 
-load lib
+load ../run/lib
 
 @test "what is arranged is told, and nothing else, in two rounds" {
 	local status=0
