@@ -304,7 +304,7 @@ sizes_reach() { # BYTES
 	says "t-randread"
 	says "t-randwrite"
 	says "16 ?MiB"
-	says "^in all: 2 tests, 51s, " # with 5 s each for the probes of limits, 1 s for that of caches
+	says "^in all: 2 tests, 51s, " # probes of limits: 5 s each, of caches: 1 s
 	same "$(stat -c '%Y %Z %s' "$T/dir")" "$before"
 	# nothing but terminals and /dev is opened for writing, nothing but output written
 	grep -E 'O_CREAT|O_WRONLY|O_RDWR|creat\(|mkdir|mknod|link|rename|truncate|fallocate|utime' \
