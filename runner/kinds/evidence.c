@@ -71,25 +71,40 @@ static uint64_t take_early(struct evidence *e, const struct load_params *params,
 	return left_ns - e->left_ns / 2;
 }
 
+static bool ends_by_time(const struct load_params *params)
+{
+	return params->runtime_ns && !params->requests;
+}
+
+static void take_begin(struct evidence *e, uint64_t window_ns, uint64_t bytes)
+{
+	e->window_ns = window_ns;
+	e->begin_bytes = bytes;
+	counters_read(&e->source, &e->begin);
+	e->stage = EVIDENCE_BEGUN;
+}
+
+void evidence_begin(struct evidence *e, const struct load_params *params)
+{
+	if (!ends_by_time(params))
+		take_begin(e, clock_now_ns(), 0);
+}
+
 uint64_t evidence_gather(struct evidence *e, const struct load_params *params,
                          const struct load_progress *progress)
 {
 	uint64_t now = clock_now_ns(), end = progress->end_ns;
-	bool by_time = params->runtime_ns && !params->requests;
 
-	if (by_time && end == UINT64_MAX)
+	if (e->stage == EVIDENCE_COMPLETE || !ends_by_time(params))
+		return UINT64_MAX;
+	if (end == UINT64_MAX)
 		return BEGINNING_NS; /* no worker has begun */
 	if (e->stage == EVIDENCE_OPEN) {
-		e->window_ns = by_time ? end - params->runtime_ns : now;
-		if (now < e->window_ns)
-			return e->window_ns - now;
-		e->begin_bytes = progress->bytes;
-		counters_read(&e->source, &e->begin);
-		e->stage = EVIDENCE_BEGUN;
-		e->left_ns = by_time ? end - now : 0;
+		if (now < end - params->runtime_ns)
+			return end - params->runtime_ns - now;
+		take_begin(e, end - params->runtime_ns, progress->bytes);
+		e->left_ns = end - now;
 	}
-	if (e->stage == EVIDENCE_COMPLETE || !by_time)
-		return UINT64_MAX;
 	if (now + EVIDENCE_EARLY_NS < end)
 		return min_u64(take_early(e, params, progress, end - now),
 		               end - EVIDENCE_EARLY_NS - now);

@@ -29,6 +29,12 @@ struct evidence {
 void evidence_open(struct evidence *evidence, int fd);
 
 /*
+ * All threads are prepared and none has begun: where an amount ends the load, its window begins
+ * here, before the first request.
+ */
+void evidence_begin(struct evidence *evidence, const struct load_params *params);
+
+/*
  * Called now and then while the load runs: takes what is due. Returns how long it is until
  * something is due, UINT64_MAX where that is not known.
  */

@@ -166,6 +166,22 @@ static void end_evidence(struct evidence *evidence, struct load *load)
 	evidence_end(evidence, &now);
 }
 
+struct beginning {
+	const struct load_params *params; /* as the caller gave them */
+	struct evidence *evidence;
+};
+
+static int begin(void *arg, struct err *err)
+{
+	const struct beginning *b = arg;
+
+	if (b->params->gate && b->params->gate(b->params->gate_arg, err))
+		return -1;
+	if (b->evidence)
+		evidence_begin(b->evidence, b->params);
+	return 0;
+}
+
 int watch_load(struct kind_env *env, const struct load_params *params, int phase,
                uint64_t total_bytes, struct load_outcome *outcome, struct err *err)
 {
@@ -181,14 +197,18 @@ int watch_measured(struct kind_env *env, const struct load_params *params, int p
 	                      .limit_ns = silence_limit(env, params),
 	                      .syncs_cached = params->align == 1 &&
 	                                      (params->end_sync || params->sync_every)};
+	struct beginning beginning = {.params = params, .evidence = evidence};
+	struct load_params gated = *params;
 	struct load_progress now;
 	struct load *load;
 	bool is_silent = false;
 	int ret;
 
+	gated.gate = begin;
+	gated.gate_arg = &beginning;
 	*outcome = (struct load_outcome){0};
 	tell_start(env, params);
-	if (load_start(&load, params, err))
+	if (load_start(&load, &gated, err))
 		return -1;
 	watch.last_ns = clock_now_ns();
 	while (!await(&watch, params, load, gather(evidence, params, load))) {

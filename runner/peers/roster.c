@@ -268,6 +268,14 @@ static void lose_overdue(struct roster *r, unsigned i)
 	lose(r, i, why);
 }
 
+static void lose_ended(struct roster *r, unsigned i)
+{
+	char why[ROSTER_TEXT_MAX];
+
+	snprintf(why, sizeof(why), "has ended: %.200s", r->peers[i].skipped);
+	lose(r, i, why);
+}
+
 /* Who is gone, has ended, or does not come. */
 static void find_lost(struct roster *r, uint64_t gate, uint64_t now_ns)
 {
@@ -275,13 +283,11 @@ static void find_lost(struct roster *r, uint64_t gate, uint64_t now_ns)
 
 	for (unsigned i = 1; i < r->n; i++) {
 		struct seat *peer = &r->peers[i];
-		char why[ROSTER_TEXT_MAX];
 
 		if (peer->state == PEER_LOST)
 			continue;
 		if (peer->state == PEER_ENDED && peer->gate < gate) {
-			snprintf(why, sizeof(why), "has ended: %.200s", peer->skipped);
-			lose(r, i, why);
+			lose_ended(r, i);
 		} else if (peer->state == PEER_HERE && peer->gone_ns &&
 		           now_ns - peer->gone_ns >= ROSTER_GONE_NS) {
 			lose(r, i, "is gone: its connection has ended");
@@ -440,6 +446,9 @@ void roster_leave(struct roster *r, unsigned index, const char *why, const char 
 		if (!why[0])
 			peer->gate = UINT64_MAX;
 		set_text(peer->skipped, sizeof(peer->skipped), why[0] ? why : skipped);
+		/* also where no gate comes any more at which it is missed */
+		if (why[0] && !r->lost[0])
+			lose_ended(r, index);
 	}
 	unlock_changed(r);
 }

@@ -86,7 +86,7 @@ bool roster_hand(struct roster *roster, unsigned index, const char *lines, size_
 
 /*
  * A peer ends: why "" at the plan's end, all of whose gates it then has passed (skipped: as of an
- * arrival), else why before it.
+ * arrival), else why before it: the first to do so is lost.
  */
 void roster_leave(struct roster *roster, unsigned index, const char *why, const char *skipped);
 

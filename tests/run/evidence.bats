@@ -114,7 +114,7 @@ reads() { # [KEY: VALUE...]: a plan of one test of $mnt
 	holds '.tests[0].verdicts[] | select(.code == "page-cache") | .figure < 0.5'
 	says 'not O_DIRECT: memory gave [0-9.]+ % of the bytes read'
 	says '^  size +16MiB \(buffered, and memory may hold all of it\)'
-	says '^  data age +[0-9.]+m?s since the layout \(reads\)$'
+	says '^  data age +[0-9.]+[mu]?s since the layout \(reads\)$'
 	holds '.tests[0] | .fits_memory and .data_age_ns > 0 and .data_age_ns < 60e9'
 }
 

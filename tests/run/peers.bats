@@ -204,6 +204,24 @@ peer_says() { # INDEX REGEX
 	empty "$T/dir"
 }
 
+@test "a peer that is asked to end first is named, also where all are then, in the last test" {
+	port
+	peer_plan 'runtime: 8s'
+	sed -i '/^runtime: 300ms/d; /^  - .*name: two/d' "$T/plan.yaml"
+	for i in 0 1 2; do peer "$i" 3 --out "$T/result-$i.json"; done
+	await 30 in_log 2 '^\[1/1\] one: 3 peers'
+	sleep 0.5
+	kill -TERM "$(process_of 2)"
+	await 10 in_log 2 '^interrupted: one'
+	for i in 1 0; do kill -TERM "$(process_of "$i")"; done
+	for i in 2 1 0; do
+		peer_ends "$i"
+		exits 143
+	done
+	says '2 of 3 peers took part to the end: peer 2 \(.*\) has ended: it was ended by signal 15'
+	holds '.interrupted and .tests[0].status == "interrupted"' "$T/result-0.json"
+}
+
 @test "a peer that never comes is waited for, named and then given up" {
 	port
 	peer_plan
