@@ -53,7 +53,7 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 
 /*
  * noisy: without a tenth of the intervals (at least one) at either end, the others still lie
- * further apart than this share of their median: as seconds do that scatter by more than a quarter.
+ * further apart than this share of the mean: as seconds do that scatter by more than a quarter.
  * The figure is that share.
  */
 #define VERDICT_NOISE 0.70

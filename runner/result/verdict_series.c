@@ -29,7 +29,7 @@
 #define STEP_SCATTERS 4.0
 /* The range of a tenth to nine tenths is 2.6 roots where chance alone makes it. */
 #define NOISE_ROOTS 4.0
-#define PROBE_ROOTS 4.0
+#define PROBE_ROOTS 3.0
 #define LATE_MIN    4 /* intervals; with fewer the mean of the window has to do */
 /* Of a level's intervals, those that may lie nearer to the other level: one in so many. */
 #define STRAYS_ONE_IN 5
@@ -402,14 +402,13 @@ static bool judge_steady(struct test_result *tr, struct course course)
 
 static void judge_noise(struct test_result *tr, const struct course *course)
 {
-	double by_size[SERIES_SLOTS], low, high, middle;
+	double by_size[SERIES_SLOTS], low, high, middle = mean(course->x, course->n);
 	char low_text[UNITS_TEXT_MAX], high_text[UNITS_TEXT_MAX];
 	unsigned n = course->n, off = n / 10 ? n / 10 : 1;
 
 	sorted(course->x, n, by_size);
 	low = by_size[off];
 	high = by_size[n - 1 - off];
-	middle = median(course->x, n);
 	if (high - low <= VERDICT_NOISE * middle ||
 	    high - low <= NOISE_ROOTS * sqrt(fmax(middle, 1)))
 		return;

@@ -231,7 +231,7 @@ def varying_within_bounds(draw):
 
 def up_and_down(draw):
     high, n = spread(draw, 400, 1000), draw.randint(9, 12)
-    low = high * draw.uniform(0.1, 0.4)
+    low = high * draw.uniform(0.1, 0.33)
     return over_time(draw, [draw.uniform(0.9, 1.1) * (low if i % 2 else high) for i in range(n)],
                      1)
 
@@ -482,7 +482,6 @@ WAITING = (
     ('published-burst-limit', published_burst_limit, ('published-limit',)),
     ('above-base', above_base, ('burst',)),
     ('above-all-limits', above_all_limits, ('server-cache',)),
-    ('second-reads', second_reads, ('server-cache',)),
     ('burst-then-sustained', burst_then_sustained, ('burst',)),
     ('burst-to-base', burst_to_the_base, ('burst', 'published-limit')),
     # it is no burst, and its seconds differ
@@ -514,6 +513,7 @@ WAITING = (
 # They use a CPU, or want to know whether they had one.
 ALONE = (
     ('paced-behind', paced_behind, ('published-limit',)),
+    ('second-reads', second_reads, ('server-cache',)),
     ('too-shallow-disk', too_shallow_for_a_disk, ('queue-depth',)),
     ('cpu-quota', held_by_a_quota, ('cpu-quota',)),
     ('no-cpu', without_a_cpu, ('cpu', 'page-cache'), ('engine', 'suspended')),

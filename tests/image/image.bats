@@ -11,6 +11,7 @@ setup_file() {
 	export LOOPBACK_PORT=$((20000 + RANDOM % 10000))
 	private_storage "$BATS_FILE_TMPDIR/containers" "$LOOPBACK_PORT"
 	build_image
+	keep_image
 	run_obstacle
 }
 

@@ -7,6 +7,7 @@ source "$BATS_TEST_DIRNAME/../run/lib.bash"
 
 version=$(sed -n 's/^VERSION *:= *//p' "$repo/Makefile")
 image=localhost/pvcbench:$version
+kept_image=$build/image/image.tar
 
 # --- once per file ---
 
@@ -81,6 +82,19 @@ build_image() { # [VARIABLE=VALUE...]
 		return 1
 	}
 	echo "# base image and build: $((SECONDS - start)) s" >&3
+}
+
+# For those that need the image and do not test how it is built.
+keep_image() {
+	rm -f "$kept_image.new"
+	podman save -q -o "$kept_image.new" "$image" && mv "$kept_image.new" "$kept_image"
+}
+
+# Nothing of what goes into the image is newer.
+is_kept() {
+	[ -s "$kept_image" ] && [ -z "$(cd "$repo" &&
+		find .ci Dockerfile LICENSE Makefile docs manifests runner \
+			-newer "$kept_image" -print -quit)" ]
 }
 
 # Podman keeps the storage's folder mounted onto itself.

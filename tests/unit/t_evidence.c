@@ -100,7 +100,7 @@ static void test_by_amount(void **unused)
 
 	(void)unused;
 	open_nothing(&e);
-	assert_true(evidence_gather(&e, &params, &progress) == UINT64_MAX);
+	evidence_begin(&e, &params);
 	assert_int_equal(e.stage, EVIDENCE_BEGUN);
 	progress.bytes = 700;
 	assert_true(evidence_gather(&e, &params, &progress) == UINT64_MAX);
@@ -118,6 +118,7 @@ static void test_of_nothing(void **unused)
 
 	(void)unused;
 	open_nothing(&e);
+	evidence_begin(&e, &(struct load_params){.runtime_ns = NSEC_PER_SEC});
 	evidence_end(&e, &progress);
 	evidence_sum(&e, &u);
 	assert_true(u.span_ns == 0);

@@ -179,6 +179,14 @@ static double wavers(unsigned second, const double *arg)
 
 #define WAVERS(seconds, ...) made(seconds, wavers, (const double[]){__VA_ARGS__})
 
+/* arg: every other second, the seconds between. */
+static double alternates(unsigned second, const double *arg)
+{
+	return arg[second % 2];
+}
+
+#define ALTERNATES(seconds, ...) made(seconds, alternates, (const double[]){__VA_ARGS__})
+
 static void test_noisy(void **unused)
 {
 	static const struct conditions none;
@@ -190,6 +198,8 @@ static void test_noisy(void **unused)
 	assert_true(tr.verdicts[0].figure > 0.7 && tr.verdicts[0].figure < 1.1);
 	test_result_destroy(&tr);
 	assert_codes(WAVERS(60, 1000, 0.2, 3, 0.3), "noisy");
+	assert_codes(ALTERNATES(11, 385, 134), "noisy"); /* whichever of them are one more */
+	assert_codes(ALTERNATES(11, 134, 385), "noisy");
 	assert_codes(WAVERS(60, 1000, 0.4, 0, 0), "");
 	assert_codes(WAVERS(60, 1000, 0.1, 30, 0.1), ""); /* two slow seconds */
 	assert_codes(WAVERS(10, 1000, 0.1, 10, 0.1), ""); /* the first one */
