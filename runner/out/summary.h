@@ -35,6 +35,9 @@ void table_write(FILE *out, const struct result *result);
 /* How rate and latency grow with the depth, where tests differ in nothing else. */
 void curves_write(FILE *out, const struct result *result);
 
+/* What the repeats of a test have in common, and how far they differ. */
+void repeats_write(FILE *out, const struct result *result);
+
 /* What was searched, step by step. */
 void searches_write(FILE *out, const struct result *result);
 

@@ -182,6 +182,7 @@ void text_write(FILE *out, const struct result *result)
 	fputc('\n', out);
 	table_write(out, result);
 	curves_write(out, result);
+	repeats_write(out, result);
 	searches_write(out, result);
 	write_notes(out, result);
 	fputc('\n', out);

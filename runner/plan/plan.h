@@ -14,6 +14,7 @@
 #define PLAN_NAME_MAX   128
 #define PLAN_PATH_MAX   1024
 #define PLAN_EXPECT_MAX 8
+#define PLAN_REPEATS_MAX 100
 #define PLAN_DEPTH_MAX  4096
 #define PLAN_JOBS_MAX   256
 
@@ -35,6 +36,13 @@ struct plan_size {
 struct plan_distribution {
 	enum { DISTRIBUTION_UNIFORM, DISTRIBUTION_ZIPF } shape;
 	double theta; /* of zipf */
+};
+
+/* One of the tests that `repeat` makes of one. */
+struct plan_repeat {
+	char of[PLAN_NAME_MAX]; /* the name without the number */
+	uint64_t index;         /* from 1 */
+	uint64_t count;         /* of them all; 0: it is none */
 };
 
 struct test {
@@ -78,6 +86,7 @@ struct test {
 	char ledger[PLAN_PATH_MAX]; /* kept of what is written; "": none */
 	int limits_probe;           /* enum plan_limits_probe */
 	uint64_t repeat;            /* as written; the repeats are tests of their own already */
+	struct plan_repeat nth;     /* no key: which of them this is */
 	bool strict;
 	int destroy; /* enum plan_destroy */
 	bool clean;

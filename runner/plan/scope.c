@@ -185,6 +185,8 @@ static int add_repeats(struct plan *plan, const struct test *test, struct err *e
 		struct test copy = *test;
 		char number[8];
 
+		copy.nth = (struct plan_repeat){.index = i, .count = test->repeat};
+		snprintf(copy.nth.of, sizeof(copy.nth.of), "%s", test->name);
 		snprintf(number, sizeof(number), "%u", (unsigned)i);
 		if (append_to_name(copy.name, NULL, number, err) || add_test(plan, &copy, err))
 			return -1;

@@ -35,6 +35,7 @@ void test_result_init(struct test_result *tr, const struct test *test)
 {
 	memset(tr, 0, sizeof(*tr));
 	snprintf(tr->name, sizeof(tr->name), "%s", test->name);
+	tr->repeat = test->nth;
 	snprintf(tr->kind, sizeof(tr->kind), "%s", test->kind);
 	snprintf(tr->target, sizeof(tr->target), "%s", test->target);
 	tr->status = STATUS_OK;

@@ -89,6 +89,7 @@ struct cache_probe {
 
 struct test_result {
 	char name[PLAN_NAME_MAX];
+	struct plan_repeat repeat;
 	char kind[PLAN_NAME_MAX];
 	char target[PLAN_PATH_MAX];
 	int status; /* enum result_status */

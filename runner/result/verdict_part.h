@@ -20,7 +20,10 @@ bool verdict_has(const struct test_result *tr, const char *code);
 /* A load that keeps to a pace of its own shows no limit, unless it could not keep it. */
 bool verdict_paces_itself(const struct test_result *tr);
 
-/* From here on in the window, in ns, the rate lasts; 0: from its start, as far as is seen. */
+/*
+ * From here on in the window, in ns, the rate lasts: behind the interval in which it fell; 0: from
+ * its start, as far as is seen.
+ */
 uint64_t verdict_settles_at(const struct test_result *tr);
 
 /* The mean rate of what has settled, requests or bytes a second, as verdict.h says. */

@@ -233,7 +233,8 @@ uint64_t verdict_settles_at(const struct test_result *tr)
 	struct course course;
 	struct step step = find_step(tr, &course);
 
-	return (uint64_t)(step.at * course.seconds * NSEC_PER_SEC);
+	/* of the interval in which it fell a part belongs to the upper level */
+	return step.at ? (uint64_t)((step.at + 1) * course.seconds * NSEC_PER_SEC) : 0;
 }
 
 /* A credit is spent above the base only. */

@@ -38,6 +38,7 @@ openssl/hmac.h   runner/io/hmac.c
 yaml.h           runner/plan/tree.c
 cjson/cJSON.h    runner/out/figures.c
 cjson/cJSON.h    runner/out/json.c
+cjson/cJSON.h    runner/out/json_test.c
 cjson/cJSON.h    runner/out/member.c
 '
 

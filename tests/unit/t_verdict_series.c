@@ -116,6 +116,30 @@ static void test_no_burst(void **unused)
 	assert_codes(FALLS(60, 300, 600, 30, 0), "not-steady"); /* up is no burst */
 }
 
+/* arg: upper, lower, the second within which it falls, from which part of it on. */
+static double falls_within(unsigned second, const double *arg)
+{
+	if (second == arg[2])
+		return arg[3] * arg[0] + (1 - arg[3]) * arg[1];
+	return second < arg[2] ? arg[0] : arg[1];
+}
+
+/* Of the second in which a burst ends a part is the burst's. */
+static void test_a_burst_that_ends_at_the_half(void **unused)
+{
+	static const struct conditions c = {
+	        .class_limits = {.iops = 100, .mib_per_s = NAN, .burst_iops = NAN, .source = "x"}};
+
+	(void)unused;
+	for (double part = 0; part < 0.95; part += 0.3) {
+		struct test_result tr =
+		        made(10, falls_within, (const double[]){1000, 100, 5, part});
+
+		assert_codes_of_class(&tr, &c, "burst published-limit");
+		test_result_destroy(&tr);
+	}
+}
+
 /* What is not of the volume. */
 static void test_not_judged(void **unused)
 {
@@ -386,6 +410,7 @@ int main(void)
 	        cmocka_unit_test(test_no_burst),
 	        cmocka_unit_test(test_not_judged),
 	        cmocka_unit_test(test_not_steady),
+	        cmocka_unit_test(test_a_burst_that_ends_at_the_half),
 	        cmocka_unit_test(test_noisy),
 	        cmocka_unit_test(test_a_stall_is_nothing_else),
 	        cmocka_unit_test(test_a_burst_of_a_class),
