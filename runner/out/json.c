@@ -86,15 +86,16 @@ static const char *const schema_words[] = {RESULT_SCHEMA, NULL};
 static const struct member document_members[] = {
         {"schema", .type = MEMBER_CONSTANT, .words = schema_words, .required = true},
         {"run", .type = MEMBER_OBJECT, .members = run_members, .required = true},
-        {"conditions", OBJECT_AT(struct result, conditions, json_condition_members), .required = true},
+        {"conditions", OBJECT_AT(struct result, conditions, json_condition_members),
+         .required = true},
         {"targets", ARRAY_AT(struct result, targets, n_targets, PLAN_TESTS_MAX),
          .members = json_condition_members, .present = has_targets},
         {"interrupted", BOOL_AT(struct result, interrupted)},
         {"verdicts", LIST_AT(struct result, verdicts, n_verdicts), .members = json_verdict_members},
         {"knees", .present = json_has_knees, .write = json_write_knees},
         {"repeats", .present = json_has_repeats, .write = json_write_repeats},
-        {"tests", ARRAY_AT(struct result, tests, n_tests, PLAN_TESTS_MAX), .members = json_test_members,
-         .required = true},
+        {"tests", ARRAY_AT(struct result, tests, n_tests, PLAN_TESTS_MAX),
+         .members = json_test_members, .required = true},
         {0},
 };
 

@@ -487,6 +487,7 @@ const struct member json_test_members[] = {
         {"write", .write = write_op, .read = read_op},
         {"sync", .write = write_op, .read = read_op},
         {"expect", LIST_AT(struct test_result, expect, n_expect), .members = expect_members},
-        {"verdicts", LIST_AT(struct test_result, verdicts, n_verdicts), .members = json_verdict_members},
+        {"verdicts", LIST_AT(struct test_result, verdicts, n_verdicts),
+         .members = json_verdict_members},
         {0},
 };

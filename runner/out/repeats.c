@@ -12,9 +12,12 @@ static const char *value_text(const struct repeats_figure *figure, double value,
 {
 	value = fmax(value, 0);
 	switch (figure->unit) {
-	case REPEATS_RATE: return text_rate(value, out);
-	case REPEATS_BW: return units_format_bw(value, out);
-	default: return units_format_time((uint64_t)llround(value), out);
+	case REPEATS_RATE:
+		return text_rate(value, out);
+	case REPEATS_BW:
+		return units_format_bw(value, out);
+	default:
+		return units_format_time((uint64_t)llround(value), out);
 	}
 }
 

@@ -518,7 +518,8 @@ const struct field plan_fields[] = {
          .min = 1,
          .max = PLAN_REPEATS_MAX,
          .default_text = "1",
-         .help = "Run the test this many times, as NAME-1, NAME-2 and so on; mean, deviation and a 95 % "
+         .help = "Run the test this many times, as NAME-1, NAME-2 and so on; mean, deviation and a "
+                 "95 % "
                  "interval of them are shown."},
         {.name = "strict",
          .type = FIELD_BOOL,

@@ -22,6 +22,7 @@ load lib
 	holds '[.tests[].repeat.index] == [null, 1, 2, 3]'
 	holds '.repeats | length == 1 and (.[0] | .of == "files" and .runs == 3)'
 	# the deviation by n - 1, and 4.3027 by the root of 3
+	# shellcheck disable=SC2016 # they are jq's
 	holds '([.tests[1:][].runtime_ns] | (add / 3) as $mean | {mean: $mean,
 		stddev: ((map((. - $mean) * (. - $mean)) | add) / 2 | sqrt)}) as $by_hand |
 		.repeats[0].runtime | (.mean - $by_hand.mean | fabs) < 1 and
