@@ -1,4 +1,5 @@
 # The plan of the Job of Azure Container Apps, on three directories in place of its mounts.
+# side by side
 load lib.bash
 
 plan_of_job() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Results on their way: what arrives, what is tried again and for how long, and that no secret
 # is told to anyone but the receiver.
+# side by side
 
 load lib
 

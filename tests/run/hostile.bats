@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What others do to us: odd names, files that are none, two runs at once, a volume
 # that is changed under a run.
+# side by side
 
 load lib
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # pvcbench merge: results and logs of several pods as one.
+# side by side
 
 bats_require_minimum_version 1.5.0
 load lib

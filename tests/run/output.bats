@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What is printed where: the log, result lines, the summary, the files, the help.
+# side by side
 
 bats_require_minimum_version 1.5.0
 load lib

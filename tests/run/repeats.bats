@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # A test that is repeated: what its runs have in common.
+# side by side
 
 load lib
 
@@ -16,7 +17,7 @@ load lib
 	measure
 	valid "$T/result.json"
 	says '^repeats: files: 3 of 3 runs$'
-	says '^  runtime +[0-9.]+[mu]?s +[0-9.]+ % +[0-9.]+[mu]?s to [0-9.]+[mu]?s$'
+	says '^  runtime +[0-9.]+[mu]?s +[0-9.]+ % +[0-9.]+[nmu]?s to [0-9.]+[mu]?s$'
 	says '^  write\.bw +'
 	never_says '^repeats: lone'
 	holds '[.tests[].repeat.index] == [null, 1, 2, 3]'

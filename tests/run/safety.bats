@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What a run that was killed leaves, and who may remove it; what a device holds.
+# side by side
 
 load lib
 

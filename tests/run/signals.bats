@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # A signal in each phase: partial results, 128 + its number, nothing left.
+# side by side
 
 load lib
 
