@@ -81,9 +81,12 @@ setup_file() {
 	add doctor generic/default-class doctor </dev/null
 	add doctor-fs generic/container-fs doctor </dev/null
 	add unconfined generic/emptydir io-uring-unconfined </dev/null
+	add side generic/default-class side-by-side < <(more_args --set=size=16MiB \
+		--set=tests.latency.interval=10ms --set=tests.aca.ramp_time=0 \
+		--set=tests.aca.runtime=200ms --set=tests.aca.iodepth=4)
 	variant more-cpu generic/emptydir more-cpu </dev/null
 	variant auto-clean generic/emptydir auto-clean </dev/null
-	set -- quick ephemeral pinned doctor doctor-fs unconfined more-cpu auto-clean
+	set -- quick ephemeral pinned doctor doctor-fs unconfined side more-cpu auto-clean
 	if on_this_machine; then
 		seccomp_profiles
 		disk
@@ -181,6 +184,14 @@ teardown_file() {
 	is_a_good_run block-pvcbench-default-class
 	holds '.conditions.fs == "block device" and .conditions.target == "/dev/pvcbench"'
 	holds '.tests | all(.size == 256 * 1048576)'
+}
+
+@test "side-by-side: three places in one Job, latency and load of each" {
+	look_at side-pvcbench-default-class
+	is_a_good_run side-pvcbench-default-class 27
+	holds '.run.plan == "aca"'
+	same "$(get '[.targets[].target] | join(" ")')" "/scratch /cache /data"
+	holds '[.tests[] | select(.kind == "probe") | .read.ios] == [10, 10, 10]'
 }
 
 @test "more-cpu: four CPUs, or no node for them" {

@@ -72,11 +72,13 @@ def plan_is_a_plan(job):
     for error in jsonschema.Draft202012Validator(schema).iter_errors(plan):
         yield error.message[:200]
     mounts = {mount["mountPath"] for mount in runner(job)["volumeMounts"]} - {"/etc/pvcbench"}
-    own, mounted = plan["tests"]
-    if set(mounted["target"]) != mounts or own["target"] != "/scratch":
-        yield f"{own['target']}, {mounted['target']}, but mounted is {sorted(mounts)}"
-    if not own["container_fs"] or "container_fs" in mounted or "container_fs" in plan:
-        yield "a share that is not mounted would not be noticed"
+    for test in plan["tests"]:
+        own = test["name"].startswith("own")
+        targets = test["target"] if isinstance(test["target"], list) else [test["target"]]
+        if set(targets) != ({"/scratch"} if own else mounts):
+            yield f"{test['name']} is of {targets}, but mounted is {sorted(mounts)}"
+        if test.get("container_fs", False) is not own or "container_fs" in plan:
+            yield f"{test['name']}: a share that is not mounted would not be noticed"
 
 
 def image_is_pinned(job):

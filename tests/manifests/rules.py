@@ -271,7 +271,8 @@ def pod_security_is_as_stated(r):
         if level != wanted:
             yield f"{name_of(job)}: {level}, stated is {wanted}"
         own = runner_of(job)["securityContext"].get("readOnlyRootFilesystem")
-        if own is not (class_of(job) != "container-fs"):
+        measures_own = class_of(job) == "container-fs" or "side-by-side" in used
+        if own is measures_own:
             yield f"{name_of(job)}: readOnlyRootFilesystem is {own}"
         if pod_of(job)["automountServiceAccountToken"] is not False:
             yield f"{name_of(job)}: a token is mounted"

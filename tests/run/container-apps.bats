@@ -14,9 +14,11 @@ plan_of_job() {
 	mkdir "$T/scratch" "$T/cache" "$T/data"
 	plan < <(plan_of_job | sed "s|/scratch|$T/scratch|; s|/cache|$T/cache|; s|/data|$T/data|")
 	measure --set=size=4MiB --set=ramp_time=0 --set=runtime=50ms --set=iodepth=4 \
-		--set=numjobs=1
-	holds '[.tests[].name] | length == 24 and .[0] == "own-randread-4KiB" and
+		--set=numjobs=1 --set=tests.own-latency.interval=10ms --set=tests.latency.interval=10ms
+	holds '[.tests[].name] | length == 27 and .[3] == "own-randread-4KiB" and
 		(map(select(startswith("mounted-cache-"))) | length == 8) and
-		.[23] == "mounted-data-write-64KiB"'
+		.[26] == "mounted-data-write-64KiB"'
+	holds '[.tests[:3][] | .name, .kind, .read.ios] ==
+		["own-latency", "probe", 10, "latency-cache", "probe", 10, "latency-data", "probe", 10]'
 	holds '.tests | all(.status == "ok")'
 }
