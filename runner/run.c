@@ -91,6 +91,27 @@ static void tell_cache_probe(struct run *run, const struct cache_probe *probe)
 		              units_format_time(probe->again_ns, again));
 }
 
+/* The kubelet makes this file; where it is missing nobody reads it. */
+static FILE *open_termination_log(void)
+{
+	const char *path = getenv("PVCBENCH_TERMINATION_LOG");
+	int fd;
+
+	if (path && *path)
+		return fopen(path, "we");
+	fd = open("/dev/termination-log", O_WRONLY | O_TRUNC | O_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+/* Who is killed cannot say anything any more. */
+static void leave_message(const struct run *run)
+{
+	CLEANUP(file) FILE *log = open_termination_log();
+
+	if (log)
+		text_write_termination_if_killed(log, &run->result, run->agenda.plan.n_tests);
+}
+
 static void run_test(struct run *run, unsigned i)
 {
 	const struct test *test = &run->agenda.plan.tests[i];
@@ -118,6 +139,7 @@ static void run_test(struct run *run, unsigned i)
 	progress_end(&run->view, tr);
 	run_peers_hand(run, tr);
 	fflush(stdout);
+	leave_message(run);
 }
 
 /* What the first test gives at the end of the plan, against what it gave at its beginning. */
@@ -172,18 +194,6 @@ static int deliver(const struct run *run, int code)
 	        deliver_result(&run->agenda.plan, run_peers_result(run), &signals_stop, tell);
 
 	return missed && (!code || code == EXIT_THRESHOLD) ? ERR_TEST : code;
-}
-
-/* The kubelet makes this file; where it is missing nobody reads it. */
-static FILE *open_termination_log(void)
-{
-	const char *path = getenv("PVCBENCH_TERMINATION_LOG");
-	int fd;
-
-	if (path && *path)
-		return fopen(path, "we");
-	fd = open("/dev/termination-log", O_WRONLY | O_TRUNC | O_CLOEXEC);
-	return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
 static void print_error(const struct err *err)

@@ -258,22 +258,9 @@ void text_headline(const struct test_result *tr, char *out, size_t size)
 #define CUT_LINE     "(cut: the log has all tests)\n"
 #define HEADLINE_MAX 2048
 
-void text_write_termination(FILE *out, const struct result *result)
+/* At most what a kubelet takes, whole lines. */
+static void write_cut(FILE *out, char *text, size_t size)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *whole = open_memstream(&text, &size);
-
-	if (!whole)
-		return;
-	text_write_dbench(whole, result);
-	for (unsigned i = 0; i < result->n_tests; i++) {
-		char headline[HEADLINE_MAX];
-
-		text_headline(&result->tests[i], headline, sizeof(headline));
-		fprintf(whole, "%s: %s\n", result->tests[i].name, headline);
-	}
-	fclose(whole);
 	if (size > TERMINATION_MAX) {
 		size = TERMINATION_MAX - strlen(CUT_LINE);
 		while (size && text[size - 1] != '\n')
@@ -282,5 +269,38 @@ void text_write_termination(FILE *out, const struct result *result)
 		size += strlen(CUT_LINE);
 	}
 	fwrite(text, 1, size, out);
+}
+
+/* Of so many tests, where some have not ended. */
+static void write_termination(FILE *out, const struct result *result, unsigned n_planned)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *whole = open_memstream(&text, &size);
+
+	if (!whole)
+		return;
+	if (n_planned)
+		fprintf(whole, "killed before its end: %u of %u tests had ended\n", result->n_tests,
+		        n_planned);
+	text_write_dbench(whole, result);
+	for (unsigned i = 0; i < result->n_tests; i++) {
+		char headline[HEADLINE_MAX];
+
+		text_headline(&result->tests[i], headline, sizeof(headline));
+		fprintf(whole, "%s: %s\n", result->tests[i].name, headline);
+	}
+	fclose(whole);
+	write_cut(out, text, size);
 	free(text);
+}
+
+void text_write_termination(FILE *out, const struct result *result)
+{
+	write_termination(out, result, 0);
+}
+
+void text_write_termination_if_killed(FILE *out, const struct result *result, unsigned n_planned)
+{
+	write_termination(out, result, n_planned);
 }

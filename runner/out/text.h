@@ -34,4 +34,7 @@ void text_headline(const struct test_result *tr, char *out, size_t size);
 #define TERMINATION_MAX 4096
 void text_write_termination(FILE *out, const struct result *result);
 
+/* What is there of a run that is killed: the tests that have ended, of n_planned. */
+void text_write_termination_if_killed(FILE *out, const struct result *result, unsigned n_planned);
+
 #endif

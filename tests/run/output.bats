@@ -161,6 +161,20 @@ figures() { # TEST FILE
 	grep -q "$T/nowhere" "$T/message"
 }
 
+@test "the termination message of who is killed has the tests that had ended" {
+	: >"$T/message"
+	export PVCBENCH_TERMINATION_LOG=$T/message
+	simple "runtime: 200ms"
+	sed -i 's/}\]$/}, {name: later, rw: randread, bs: 4KiB, runtime: 60s}]/' "$T/plan.yaml"
+	start run "$T/plan.yaml"
+	await 20 grep -q '^\[2/2\] later: .* depth' "$T/out"
+	kill -KILL "$pid"
+	ends 5
+	exits 137
+	same "$(head -n 1 "$T/message")" "killed before its end: 1 of 2 tests had ended"
+	same "$(sed -n '2,$s/:.*//p' "$T/message")" t
+}
+
 @test "on a terminal: one live line, no result lines" {
 	need script
 	simple "runtime: 2s"

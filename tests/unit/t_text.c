@@ -260,6 +260,20 @@ static void test_termination_message_of_one_huge_line(void **unused)
 	assert_true(lines_of(text) > 2);
 }
 
+static void write_if_killed(FILE *out, const struct result *r)
+{
+	text_write_termination_if_killed(out, r, 3);
+}
+
+static void test_termination_message_of_who_is_killed(void **unused)
+{
+	(void)unused;
+	add("a", "/data", RW_RANDREAD, 600, 0);
+	assert_string_equal(written(write_if_killed),
+	                    "killed before its end: 1 of 3 tests had ended\n"
+	                    "a: read 10 IOPS, 40.0KiB/s, mean 1ms\n");
+}
+
 static void test_sizes_are_exact(void **unused)
 {
 	static const struct {
@@ -445,6 +459,7 @@ int main(void)
 	        TEST(test_headline_fits_its_buffer),
 	        TEST(test_termination_message_is_cut_at_a_line),
 	        TEST(test_termination_message_of_one_huge_line),
+	        TEST(test_termination_message_of_who_is_killed),
 	        TEST(test_sizes_are_exact),
 	        TEST(test_table_is_readable),
 	        TEST(test_nothing_was_run),
