@@ -138,6 +138,8 @@ static void look_at_targets(void *arg, struct attended *self)
 	look->self = self;
 	look->ret = agenda_look(&look->run->agenda, on_look_step, look, &look->err);
 	if (!look->ret)
+		look->ret = run_peers_check(look->run, &look->err);
+	if (!look->ret)
 		look->ret = begin_result(look->run, &look->err);
 	if (!look->ret && look->run->sweeps)
 		sweep(&look->run->agenda, &look->run->result, on_sweep_step, look, &signals_stop);

@@ -19,14 +19,8 @@ static unsigned index_of(const struct run *run)
 
 /* ---- begin ---- */
 
-/* Peers share a directory; a device they would lay out over each other. */
 static int check_test(const struct test *test, const struct test *other, struct err *err)
 {
-	if (!strncmp(test->target, "/dev/", 5) && !test->filename[0])
-		return err_set(err, ERR_PLAN,
-		               "test '%s': peers cannot share the block device '%s' (give them a "
-		               "directory)",
-		               test->name, test->target);
 	if (test->shared != other->shared && !strcmp(test->target, other->target))
 		return err_set(err, ERR_PLAN,
 		               "the tests '%s' and '%s' of one target differ in shared (say it for "
@@ -66,6 +60,22 @@ int run_peers_open(struct run *run, struct err *err)
 		return 0;
 	run->result.peer = (struct peer){index_of(run), run->peering.n};
 	return mark_tests(run, err);
+}
+
+int run_peers_check(struct run *run, struct err *err)
+{
+	const struct plan *plan = &run->agenda.plan;
+
+	for (unsigned i = 0; i < plan->n_tests && run->peering.n > 1; i++) {
+		const struct test *test = &plan->tests[i];
+
+		if (agenda_target(&run->agenda, test)->is_block && !test->filename[0])
+			return err_set(err, ERR_PLAN,
+			               "test '%s': peers cannot share the block device '%s' (give "
+			               "them a directory)",
+			               test->name, test->target);
+	}
+	return 0;
 }
 
 /* ---- waiting ---- */

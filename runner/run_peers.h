@@ -10,7 +10,13 @@
 /* After the plan is read: who the peers are, in the plan's tests too. */
 int run_peers_open(struct run *run, struct err *err);
 
-/* After the targets were looked at: index 0 listens, the others join; where a shared file lies. */
+/*
+ * After the targets were looked at, and before they are touched: peers share a directory; a device
+ * they would lay out over each other.
+ */
+int run_peers_check(struct run *run, struct err *err);
+
+/* Then: index 0 listens, the others join; where a shared file lies. */
 int run_peers_join(struct run *run, struct err *err);
 
 /*

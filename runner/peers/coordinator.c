@@ -74,7 +74,7 @@ static void name_difference(const char *ours, const char *theirs, char text[ROST
 	}
 	snprintf(text, ROSTER_TEXT_MAX,
 	         "its plan is another one: test %u is '%.*s' at index 0 and '%.*s' there, or has "
-	         "other settings",
+	         "other settings or another target",
 	         line + 1, (int)min_u64(strcspn(ours, " \n"), 60), ours,
 	         (int)min_u64(strcspn(theirs, " \n"), 60), theirs);
 }

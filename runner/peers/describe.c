@@ -8,8 +8,8 @@
 
 static bool may_differ(const struct field *row)
 {
-	static const char *const names[] = {"target", "filename",      "ledger",     "clean",
-	                                    "strict", "peers_timeout", "answer_time"};
+	static const char *const names[] = {"filename", "ledger",        "clean",
+	                                    "strict",   "peers_timeout", "answer_time"};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(row->name, names[i]))

@@ -305,6 +305,11 @@ peer_says() { # INDEX REGEX
 	peer_ends 1
 	exits 2
 	says "refuses this peer: its plan is another one: test 2 is 'two' at index 0 and 'two'"
+	mkdir "$T/other"
+	peer 1 3 --target "$T/other"
+	peer_ends 1
+	exits 2
+	says "test 1 is 'one' at index 0 and 'one' there, or has other settings or another target"
 	peer 1 2
 	peer_ends 1
 	exits 2
@@ -435,11 +440,18 @@ wait_for_drip() {
 	pvcbench run "$T/plan.yaml" --peers 2 --index 0 --coordinator "$at"
 	exits 2
 	says "the tests 'one' and 'three' of one target differ in shared"
-	peer_plan
-	sed -i 's|^target: .*|target: /dev/null-device|' "$T/plan.yaml"
+}
+
+@test "peers cannot share a block device, which stays as it is" {
+	loop_device 100M
+	port
+	peer_plan 'destroy: anything'
+	mkfs.ext4 -q "$loop"
+	sed -i "s|^target: .*|target: $loop|" "$T/plan.yaml"
 	pvcbench run "$T/plan.yaml" --peers 2 --index 0 --coordinator "$at"
 	exits 2
-	says "peers cannot share the block device '/dev/null-device'"
+	says "peers cannot share the block device '$loop'"
+	same "$(blkid -p -o value -s TYPE "$loop")" ext4
 }
 
 @test "thirty peers at once: nothing is lost" {
