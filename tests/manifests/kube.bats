@@ -252,6 +252,20 @@ claims() {
 	[[ $output == *'pvcbench-sfs has ended: it was deleted' ]]
 }
 
+@test "logs of an Indexed Job follows index 0, and says what its other pods wait for" {
+	echo pvcbench-many >"$CLUSTER/jobs"
+	printf 'pod-0|%s|0|\n' Running Running Succeeded >"$CLUSTER/pod-of-pvcbench-many"
+	printf '%s\n' 'pod-1|Running|1|' 'pod-2|Pending|2|its turn' \
+		>"$CLUSTER/pods-of-pvcbench-many"
+	for pod in 0 1; do
+		echo "log $pod" >"$CLUSTER/logs-pod-$pod"
+	done
+	echo 'Succeeded, exit code 0' >"$CLUSTER/end-of-pod-0"
+	run -0 timeout 60 manifests/kube logs
+	[[ $output == *'pvcbench-many (index 2) waits: its turn'*'log 0'* ]]
+	[[ $output != *'log 1'* && $output == *'==> pvcbench-many: Succeeded, exit code 0' ]]
+}
+
 @test "logs without a Job says what starts one" {
 	run -1 manifests/kube logs evs-ultra
 	[[ $output == *"no Job here of class evs-ultra"*"make up"* ]]
