@@ -198,17 +198,40 @@ claims() {
 		>"$CLUSTER/pod-of-pvcbench-sfs"
 	echo 'the log' >"$CLUSTER/logs-pod-1"
 	run -0 timeout 60 manifests/kube logs sfs
-	[[ $(grep -cx 'the log' <<<"$output") == 1 && $output != *'its last lines again'* ]]
+	[[ $(grep -cx 'the log' <<<"$output") == 1 && $output != *'it is tried again'* ]]
 }
 
-@test "logs of a node that does not answer for a while are followed again" {
+@test "logs of a node that does not answer for a while go on where they ended" {
 	echo pvcbench-sfs >"$CLUSTER/jobs"
 	printf 'pod-1|%s||\n' Running{,,,,,} Succeeded >"$CLUSTER/pod-of-pvcbench-sfs"
+	printf 'a line\n' >"$CLUSTER/logs-pod-1"
+	printf '%s\n' 'a line' 'another line' >"$CLUSTER/more-logs-pod-1"
+	echo 'Succeeded, exit code 0|' >"$CLUSTER/end-of-pod-1"
+	run -0 timeout 60 manifests/kube logs
+	[[ $(tail -n 5 <<<"$output") == "==> pvcbench-sfs
+a line
+==> pvcbench-sfs: the connection has ended, the pod has not; it is tried again
+another line
+==> pvcbench-sfs: Succeeded, exit code 0" ]]
+}
+
+@test "logs of a pod that ends while its node does not answer come then" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Running||' 'pod-1|Succeeded||' >"$CLUSTER/pod-of-pvcbench-sfs"
 	echo once >"$CLUSTER/no-logs-pod-1"
 	echo 'the log' >"$CLUSTER/logs-pod-1"
-	echo 'Succeeded, exit code 0' >"$CLUSTER/end-of-pod-1"
+	echo 'Succeeded, exit code 0|' >"$CLUSTER/end-of-pod-1"
 	run -0 timeout 60 manifests/kube logs sfs
-	[[ $output == *'its last lines again'*'the log'*'==> pvcbench-sfs: Succeeded'* ]]
+	[[ $(tail -n 2 <<<"$output") == $'the log\n==> pvcbench-sfs: Succeeded, exit code 0' ]]
+}
+
+@test "logs of a pod that is being deleted say so" {
+	echo pvcbench-sfs >"$CLUSTER/jobs"
+	printf '%s\n' 'pod-1|Running||' '' >"$CLUSTER/pod-of-pvcbench-sfs"
+	echo 'Failed |2026-12-01T09:00:00Z' >"$CLUSTER/end-of-pod-1"
+	touch "$CLUSTER/deleted-pvcbench-sfs"
+	run -0 timeout 60 manifests/kube logs sfs
+	[[ $output == *'==> pvcbench-sfs: Failed (it is being deleted)'* ]]
 }
 
 @test "logs of a pod that is gone goes on with the other Jobs" {
