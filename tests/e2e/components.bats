@@ -75,7 +75,7 @@ setup_file() {
 	sed -i "s|value: \"\"|value: $node|" "$components/pinned-node/kustomization.yaml"
 	sed -i "s|86400|1|" "$components/auto-clean/kustomization.yaml"
 	add quick generic/emptydir quick \
-		< <(more_args --set=size=64MiB --set=ramp_time=0 --set=runtime=500ms)
+		< <(job_patch --set=size=64MiB --set=ramp_time=0 --set=runtime=500ms)
 	add ephemeral generic/default-class ephemeral-volume </dev/null
 	add pinned generic/emptydir pinned-node </dev/null
 	add doctor generic/default-class doctor </dev/null

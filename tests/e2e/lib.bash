@@ -91,22 +91,18 @@ variants_root() { # NAME...
 	mv "$tree/variants.yaml" "$tree/kustomization.yaml"
 }
 
-# A patch of the Job's arguments, for variant.
-more_args() { # ARG...
-	local arg args=()
-	for arg in "$@"; do
-		args+=(/spec/template/spec/containers/0/args/- "$arg")
-	done
-	printf 'patches:\n  - target: {kind: Job}\n    patch: |-\n'
-	printf '      - {op: add, path: %s, value: "%s"}\n' "${args[@]}"
-}
-
-# A patch of the Job, for variant: what is at a path.
-job_patch() { # PATH VALUE...
+# A patch of the Job, for variant: one more argument of the program, or what is at a path.
+job_patch() { # {--ARGUMENT | PATH VALUE}...
 	printf 'patches:\n  - target: {kind: Job}\n    patch: |-\n'
 	while (($#)); do
-		printf '      - {op: replace, path: %s, value: %s}\n' "$1" "$2"
-		shift 2
+		if [[ $1 == --* ]]; then
+			printf '      - {op: add, path: %s, value: "%s"}\n' \
+				/spec/template/spec/containers/0/args/- "$1"
+			shift
+		else
+			printf '      - {op: replace, path: %s, value: %s}\n' "$1" "$2"
+			shift 2
+		fi
 	done
 }
 
@@ -128,11 +124,34 @@ jobs_ended() { # JOB...
 
 # manifests/kube of the copied tree; it works in kubectl's own namespace, and as the user AS.
 kube() { # COMMAND [CLASS]
-	printf '#!/bin/sh\nexec "%s" -n "%s" %s "$@"\n' "$kubectl" "$ns" "${AS:+--as=$AS}" \
-		>"$BATS_FILE_TMPDIR/kubectl"
-	chmod +x "$BATS_FILE_TMPDIR/kubectl"
-	KUBECTL=$BATS_FILE_TMPDIR/kubectl BUILD=$BATS_FILE_TMPDIR \
+	local program=$BATS_FILE_TMPDIR/kubectl${AS:+-$AS}
+	if [ ! -e "$program" ]; then
+		printf '#!/bin/sh\nexec "%s" -n "%s" %s "$@"\n' "$kubectl" "$ns" \
+			"${AS:+--as=$AS}" >"$program"
+		chmod +x "$program"
+	fi
+	KUBECTL=$program BUILD=$BATS_FILE_TMPDIR \
 		timeout "${SECONDS_AT_MOST:-200}" "$tree/manifests/kube" "$@"
+}
+
+# `make logs` of each of these classes, all at once, into $BATS_FILE_TMPDIR/logs-CLASS: with a pod
+# that is deleted its log is gone. They end with the Jobs.
+follow_classes() { # CLASS...
+	local class
+	for class in "$@"; do
+		SECONDS_AT_MOST=300 kube logs "$class" >"$BATS_FILE_TMPDIR/logs-$class" 2>&1 3>&- &
+	done
+}
+
+shown() { # JOB REGEX: by `make logs` of its class, so far
+	grep -Eq -- "$2" "$BATS_FILE_TMPDIR/logs-${1#*-pvcbench-}"
+}
+
+# Look at what `make logs` has shown, which becomes $T/out and $T/log.
+look_at_shown() { # JOB
+	cp "$BATS_FILE_TMPDIR/logs-${1#*-pvcbench-}" "$T/out"
+	cp "$T/out" "$T/log"
+	: >"$T/err"
 }
 
 pod_phase() { # JOB
@@ -141,6 +160,13 @@ pod_phase() { # JOB
 
 is_running() { # JOB
 	[ "$(pod_phase "$1")" = Running ]
+}
+
+process_of() { # POD: that of its container, on this machine
+	local id
+	id=$(k get pod "$1" -o jsonpath='{.status.containerStatuses[0].containerID}')
+	cat "${KUBE_RUN:-/run/kube-one}/containerd/io.containerd.runtime.v2.task/k8s.io/$(
+	)${id##*/}/init.pid"
 }
 
 # Wait, at most SECONDS, and keep the pod, its log and its message as JOB.json, .log, .message.

@@ -5,16 +5,7 @@ load lib.bash
 
 # A variant with the component, of so many pods; the rest are patches of its Job.
 pods() { # NAME N [PATH VALUE]...
-	local name=$1 n=$2
-	shift 2
-	{
-		printf 'patches:\n  - target: {kind: Job}\n    patch: |-\n'
-		printf '      - {op: replace, path: /spec/completions, value: %s}\n' "$n"
-		while (($#)); do
-			printf '      - {op: replace, path: %s, value: %s}\n' "$1" "$2"
-			shift 2
-		done
-	} | variant "$name" generic/default-class multi-pod
+	job_patch /spec/completions "$2" "${@:3}" | variant "$1" generic/default-class multi-pod
 }
 
 apply() { # NAME...
@@ -70,8 +61,12 @@ figures() { # OUTPUT
 @test "four pods: the result is what merging their logs gives, to the byte" {
 	pods four 4
 	apply four
+	kube logs default-class >"$T/followed" 2>&1
 	wait_for 240 jobs_ended four-pvcbench-default-class
 	k get pods
+	grep '4 peers start within' "$T/followed"
+	grep '^pods: read-latency: 4 of 4' "$T/followed"
+	grep '^==> four-pvcbench-default-class: Succeeded, exit code 0' "$T/followed"
 	k logs -l job-name=four-pvcbench-default-class --prefix --tail=-1 \
 		--max-log-requests=8 >"$T/logs"
 	k logs "$(pod_of four 0)" | tee "$T/out" >"$T/log"
