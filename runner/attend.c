@@ -34,13 +34,6 @@ struct attended {
 	uint64_t silent_ns, stopped_ns;
 };
 
-static int prepare(void *arg, struct err *err)
-{
-	(void)arg;
-	(void)err;
-	return 0;
-}
-
 static void run(void *arg, uint64_t start_ns)
 {
 	struct attended *a = arg;
@@ -51,8 +44,7 @@ static void run(void *arg, uint64_t start_ns)
 
 int attend_start(struct attended **out, const struct attend_params *params, struct err *err)
 {
-	static const struct workers_body body = {
-	        .prepare = prepare, .run = run, .stack_bytes = STACK_BYTES};
+	static const struct workers_body body = {.run = run, .stack_bytes = STACK_BYTES};
 	struct attended *a = calloc(1, sizeof(*a));
 	void *arg = a;
 

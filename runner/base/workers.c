@@ -167,14 +167,21 @@ static bool pass_barrier(struct workers *w, bool prepared, const struct err *err
 	return run;
 }
 
+/* Whether to run the body. */
+static bool prepare(struct worker *me)
+{
+	struct err err;
+	bool prepared = me->all->body.prepare(me->arg, &err) == 0;
+
+	return pass_barrier(me->all, prepared, &err);
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *me = arg;
 	struct workers *w = me->all;
-	struct err err;
-	bool prepared = w->body.prepare(me->arg, &err) == 0;
 
-	if (pass_barrier(w, prepared, &err))
+	if (!w->body.prepare || prepare(me))
 		w->body.run(me->arg, w->start_ns);
 
 	pthread_mutex_lock(&w->lock);
@@ -255,6 +262,8 @@ static bool pass_gate(struct workers *w)
 /* Wait for every set-up, then start or abort all. Whether they run. */
 static bool release(struct workers *w, bool complete)
 {
+	if (!w->body.prepare)
+		return complete;
 	pthread_mutex_lock(&w->lock);
 	while (w->prepared < w->n)
 		pthread_cond_wait(&w->changed, &w->lock);
@@ -271,7 +280,7 @@ static bool release(struct workers *w, bool complete)
 int workers_start(struct workers **out, const struct workers_body *body, void *const *args,
                   unsigned n, struct err *err)
 {
-	assert(n >= 1 && n <= WORKERS_MAX);
+	assert(n >= 1 && n <= WORKERS_MAX && (body->prepare || (n == 1 && !body->gate)));
 
 	struct workers *w = workers_new(body, n);
 

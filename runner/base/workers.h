@@ -13,14 +13,17 @@
 struct workers;
 
 struct workers_body {
-	/* Runs in the thread before the barrier. A failure stops all before the start. */
+	/*
+	 * Runs in the thread before the barrier. A failure stops all before the start. NULL, of a
+	 * single thread: there is nothing to wait for, and it runs while its starter goes on.
+	 */
 	int (*prepare)(void *arg, struct err *err);
-	/* Runs after the barrier; start_ns is the same for all. */
+	/* Runs after the barrier; start_ns is the same for all (0 without a barrier). */
 	void (*run)(void *arg, uint64_t start_ns);
 	size_t stack_bytes; /* of each thread; 0: 256 KiB */
 	/*
 	 * Called once by the starting thread when all are prepared: they start when it returns, or
-	 * not at all where it fails. NULL: at once.
+	 * not at all where it fails. NULL: at once. Only with prepare.
 	 */
 	int (*gate)(void *arg, struct err *err);
 	void *gate_arg;

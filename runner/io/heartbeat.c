@@ -18,13 +18,6 @@ struct heartbeat {
 	struct workers *workers;
 };
 
-static int prepare(void *arg, struct err *err)
-{
-	(void)arg;
-	(void)err;
-	return 0;
-}
-
 /* So that a claim outlives the node, and what it claims can be told by it. */
 static void sync_claim(int dirfd)
 {
@@ -56,7 +49,7 @@ static void free_heartbeat(struct heartbeat *hb)
 
 int heartbeat_start(struct heartbeat **out, int dirfd, struct err *err)
 {
-	static const struct workers_body body = {.prepare = prepare, .run = beat};
+	static const struct workers_body body = {.run = beat};
 	struct heartbeat *hb = malloc(sizeof(*hb));
 	void *arg = hb;
 

@@ -253,6 +253,24 @@ static void test_gate(void **state)
 	assert_int_equal(n_run, 2);
 }
 
+static void test_without_set_up(void **state)
+{
+	static const struct workers_body plain = {.run = run};
+	struct workers *w;
+	struct err err;
+
+	(void)state;
+	jobs[0].start_ns = 1;
+	assert_int_equal(workers_start(&w, &plain, args, 1, &err), 0);
+	while (workers_wait(w, NSEC_PER_SEC))
+		;
+	workers_join(w);
+	assert_int_equal(n_prepared, 0);
+	assert_int_equal(n_run, 1);
+	assert_int_equal(jobs[0].start_ns, 0);
+	assert_true(jobs[0].blocks_sigterm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +279,7 @@ int main(void)
 	        cmocka_unit_test_setup(test_failed_set_up, reset),
 	        cmocka_unit_test_setup(test_wait_and_kick, reset),
 	        cmocka_unit_test_setup(test_gate, reset),
+	        cmocka_unit_test_setup(test_without_set_up, reset),
 	        cmocka_unit_test_setup(test_clone3_forbidden, reset),
 	        cmocka_unit_test_setup(test_nothing_to_help, reset),
 	};
