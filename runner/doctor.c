@@ -20,7 +20,6 @@
 #include "io/file.h"
 #include "io/host.h"
 #include "io/leftover.h"
-#include "io/mount.h"
 
 #define TRY_BYTES            4096u
 #define MEMORY_ENOUGH        (256 * MIB)
@@ -32,7 +31,6 @@
 struct doctor {
 	FILE *out;
 	struct host host;
-	struct mount mount;
 	struct target target;
 	struct file_wish wish;
 	struct file file; /* what engines are tried on */
@@ -110,13 +108,6 @@ static void check_memlock(struct doctor *d)
 		    "%s", units_format_size(limit.rlim_cur, text));
 }
 
-static int prepare_nothing(void *arg, struct err *err)
-{
-	(void)arg;
-	(void)err;
-	return 0;
-}
-
 static void run_nothing(void *arg, uint64_t start_ns)
 {
 	(void)arg;
@@ -125,7 +116,7 @@ static void run_nothing(void *arg, uint64_t start_ns)
 
 static void check_threads(struct doctor *d)
 {
-	const struct workers_body body = {.prepare = prepare_nothing, .run = run_nothing};
+	const struct workers_body body = {.run = run_nothing};
 	bool has_clone3 = syscall(SYS_clone3, NULL, 0) < 0 && errno == EINVAL;
 	void *args[] = {NULL};
 	struct workers *workers;
@@ -170,7 +161,7 @@ static void check_writable(struct doctor *d)
 
 static void check_file_system(struct doctor *d)
 {
-	const struct mount *mount = &d->mount;
+	const struct mount *mount = &d->target.mount;
 
 	say(d, DOCTOR_OK, "file system", NULL, "%s from %s%s%s%s%s, %s",
 	    mount->fs[0] ? mount->fs : "unknown", mount->source[0] ? mount->source : "unknown",
@@ -382,7 +373,6 @@ static int look_at_volume(struct doctor *d, struct err *err)
 	d->wish = (struct file_wish){.name = d->target.is_block ? NULL : "data.0",
 	                             .writable = !d->target.is_block,
 	                             .block_bytes = TRY_BYTES};
-	mount_read(&d->mount, d->target.path);
 	if (target_enter(&d->target, id, err) < 0)
 		return -1;
 

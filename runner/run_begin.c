@@ -9,7 +9,6 @@
 #include "attend.h"
 #include "base/workers.h"
 #include "deliver.h"
-#include "io/mount.h"
 #include "io/throttle.h"
 #include "run_peers.h"
 #include "run_state.h"
@@ -25,21 +24,20 @@ static void copy_text(char *to, size_t size, const char *from)
 
 static void describe(const struct run *run, const struct target *target, struct conditions *c)
 {
-	struct mount mount;
+	const struct mount *mount = &target->mount;
 	struct throttle throttle;
 
-	mount_read(&mount, target->path);
-	throttle_read(&throttle, mount.major, mount.minor);
+	throttle_read(&throttle, mount->major, mount->minor);
 	COPY(c->target, target->path);
-	COPY(c->fs, target->is_block ? "block device" : mount.fs);
-	COPY(c->mount_options, mount.options);
-	COPY(c->mount_source, mount.source);
-	COPY(c->device, mount.device);
-	COPY(c->scheduler, mount.scheduler);
-	COPY(c->write_cache, mount.write_cache);
+	COPY(c->fs, target->is_block ? "block device" : mount->fs);
+	COPY(c->mount_options, mount->options);
+	COPY(c->mount_source, mount->source);
+	COPY(c->device, mount->device);
+	COPY(c->scheduler, mount->scheduler);
+	COPY(c->write_cache, mount->write_cache);
 	c->io_limits = (struct io_limits){throttle.read_iops, throttle.write_iops,
 	                                  throttle.read_bytes, throttle.write_bytes};
-	c->block_bytes = mount.block_bytes;
+	c->block_bytes = mount->block_bytes;
 	c->capacity_bytes = target->capacity_bytes;
 	c->free_bytes = target->free_bytes;
 	COPY(c->kernel, run->agenda.host.kernel);

@@ -7,7 +7,6 @@
 #include "io/claim.h"
 #include "io/heartbeat.h"
 #include "io/host.h"
-#include "io/mount.h"
 #include "io/rundir.h"
 
 #include <assert.h>
@@ -204,43 +203,34 @@ static bool is_on_container_root(const struct mount *mount, const struct stat *s
 	                             : same_device && host_in_pod();
 }
 
-static int measure(struct target *target, const struct mount *mount, struct err *err)
+int target_measure(struct target *target, struct err *err)
 {
 	struct statvfs fs;
 
+	if (target->is_block)
+		return 0;
 	if (statvfs(target->path, &fs) < 0)
 		return explain("ask for the space of", target->path, errno, err);
 	measure_space(target, &fs);
-	if (mount_is_memory(mount))
+	if (mount_is_memory(&target->mount))
 		spare_memory(target);
 	return 0;
 }
 
-int target_measure(struct target *target, struct err *err)
-{
-	struct mount mount;
-
-	if (target->is_block)
-		return 0;
-	mount_read(&mount, target->path);
-	return measure(target, &mount, err);
-}
-
 static int init_directory(struct target *target, const struct stat *st, struct err *err)
 {
-	struct mount mount;
+	const struct mount *mount = &target->mount;
 
 	target->dirfd = open_directory(target->path);
 	if (target->dirfd < 0)
 		return explain_errno("open", target->path, errno, st, err);
-	mount_read(&mount, target->path);
-	target->is_node_local = mount_is_node_local(&mount);
-	target->is_container_root = is_on_container_root(&mount, st);
-	if (measure(target, &mount, err))
+	target->is_node_local = mount_is_node_local(mount);
+	target->is_container_root = is_on_container_root(mount, st);
+	if (target_measure(target, err))
 		return -1;
-	target->is_unbounded = mount_is_object_store(&mount) || !target->capacity_bytes ||
+	target->is_unbounded = mount_is_object_store(mount) || !target->capacity_bytes ||
 	                       target->capacity_bytes >= TARGET_UNBOUNDED_BYTES;
-	find_file_limit(target, &mount);
+	find_file_limit(target, mount);
 	return 0;
 }
 
@@ -283,6 +273,7 @@ int target_init(struct target *target, const char *path, struct err *err)
 	memcpy(target->path, path, strlen(path) + 1);
 	if (stat(path, &st) < 0)
 		return explain("use target", path, errno, err);
+	mount_read(&target->mount, path);
 	if (S_ISDIR(st.st_mode))
 		return init_directory(target, &st, err);
 	if (S_ISBLK(st.st_mode))

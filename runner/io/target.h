@@ -7,6 +7,7 @@
 #define PVCBENCH_TARGET_H
 
 #include "io/device.h"
+#include "io/mount.h"
 #include "io/rundir.h"
 
 #define TARGET_PATH_MAX    1024
@@ -22,6 +23,7 @@ struct heartbeat;
 
 struct target {
 	char path[TARGET_PATH_MAX];
+	struct mount mount;
 	bool is_block;
 	bool is_node_local;     /* a directory of the node's disk: 20 % stay free, not 5 % */
 	bool is_container_root; /* the container's own root file system */

@@ -73,7 +73,8 @@ static void directory_of(const char *path, char *out, size_t size)
 static bool is_on_target(const struct stat *st, const char *directory, const struct target *target)
 {
 	struct stat target_st;
-	struct mount ours, theirs;
+	const struct mount *theirs = &target->mount;
+	struct mount ours;
 
 	if (stat(target->path, &target_st))
 		return false;
@@ -82,9 +83,8 @@ static bool is_on_target(const struct stat *st, const char *directory, const str
 	if (st->st_dev == target_st.st_dev)
 		return true;
 	mount_read(&ours, directory);
-	mount_read(&theirs, target->path);
-	return (ours.device[0] && !strcmp(ours.device, theirs.device)) ||
-	       (strchr(ours.source, ':') && !strcmp(ours.source, theirs.source));
+	return (ours.device[0] && !strcmp(ours.device, theirs->device)) ||
+	       (strchr(ours.source, ':') && !strcmp(ours.source, theirs->source));
 }
 
 static int check_ledger(const struct test *test, const struct target *target, struct err *err)
