@@ -3,6 +3,7 @@
  */
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "attend.h"
@@ -470,6 +471,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int code;
 
+	mallopt(M_ARENA_MAX, 1); /* nobody allocates in the timed path, and an arena takes memory */
 	occupy_standard_streams();
 	if (workers_call_main(run_command, argc, argv, &code, &err)) {
 		fprintf(stderr, "pvcbench: %s\n", err.text);

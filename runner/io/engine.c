@@ -170,14 +170,14 @@ static int send_trial(const struct engine *engine, const struct trial *trial, st
 		err_set(err, ERR_TEST, "no memory for a request of %u bytes", trial->bytes);
 		return -ENOMEM;
 	}
-	memset(arena, 0, arena_size);
+	memset(arena, 0, trial->bytes);
 
 	/* Without a depth of its own an engine takes no more for more of it. */
 	bool has_depth = engine->max_depth > 1;
 	struct engine_params params = {.fd = trial->fd,
 	                               .depth = has_depth ? trial->depth : 1,
 	                               .arena = arena,
-	                               .arena_size = arena_size};
+	                               .arena_size = trial->bytes};
 	struct io io = {
 	        .op = trial->op, .len = trial->bytes, .offset = trial->offset, .buf = arena};
 	int ret = perform_among(engine, &params, has_depth ? trial->jobs : 1, trial, &io, err);

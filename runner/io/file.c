@@ -236,7 +236,7 @@ static ssize_t try_request(const struct file *file, const struct file_wish *wish
 
 	if (!buf)
 		return -ENOMEM;
-	memset(buf, 0, arena_size);
+	memset(buf, 0, wish->block_bytes);
 
 	ssize_t ret = write ? pwrite(file->fd, buf, wish->block_bytes, (off_t)offset)
 	                    : pread(file->fd, buf, wish->block_bytes, (off_t)offset);

@@ -434,7 +434,7 @@ static int block_run(const struct test *test, struct kind_env *env, struct test_
                      struct err *err)
 {
 	int ret = -1;
-	struct block *b = calloc(1, sizeof(*b));
+	struct block *b = calloc(1, sizeof(*b) + test->numjobs * sizeof(b->files[0]));
 
 	if (!b)
 		return err_set(err, ERR_TARGET, "out of memory");

@@ -25,7 +25,7 @@ struct block {
 	uint64_t sync_every; /* writes of a thread, by the plan or for the memory; 0: never */
 	bool unanswered;     /* requests did not come back: closing the files would wait for them */
 	unsigned n_files;
-	struct file files[PLAN_JOBS_MAX];
+	struct file files[]; /* room for one per job */
 };
 
 /* Whether it uses the run's own file, not one that the user names. */

@@ -254,15 +254,24 @@ out:
 
 /* ---- files ---- */
 
-/* The whole of a file, at most one byte more than a plan may have. */
+/*
+ * The whole of a file, or the start of one that is larger than a plan may be. Nothing large is
+ * allocated for a small one: glibc takes what is as large as one that was freed from its heap, and
+ * zeroes it page by page where the kernel's would be zero untouched.
+ */
 static int read_file(FILE *file, char **text, size_t *size)
 {
-	char *bytes = malloc(PLAN_FILE_MAX + 1);
+	size_t room = 0;
 
-	if (!bytes)
-		return -1;
-	*size = fread(bytes, 1, PLAN_FILE_MAX + 1, file);
-	*text = bytes;
+	*size = 0;
+	do {
+		char *more = realloc(*text, room = room ? 2 * room : 16 * KIB);
+
+		if (!more)
+			return -1;
+		*text = more;
+		*size += fread(more + *size, 1, room - *size, file);
+	} while (*size == room && room <= PLAN_FILE_MAX);
 	return ferror(file) ? -1 : 0;
 }
 
