@@ -92,6 +92,7 @@ bench-ring: ## what each way to set up io_uring is worth (FILE, DEPTH, DIRECT=di
 		$(DIRECT)
 
 bench-scale: static ## rate, CPU and memory by threads and depth, the start (THREADS, DEPTHS)
+	$(Q)$(MAKE) -s -C tests/run BUILD='$(abspath $(BUILD))' '$(abspath $(BUILD))/tests/start'
 	$(Q)PVCBENCH='$(BUILD)/pvcbench-static' BUILD=$(BUILD) tests/bench/scale
 
 bench-verdicts: build ## arrange each limit, count verdicts missed or false (ROUNDS, SEED, ONLY)
