@@ -107,12 +107,13 @@ bench-exact: build ## hold latencies and rates against a volume that is known to
 bench-peers: build ## how long PEERS (200) processes take to begin a test together
 	$(Q)BUILD=$(BUILD) tests/bench/peers
 
+# Not -static-pie: that relocates itself at each start, a page fault for each of OpenSSL's tables.
 # With a cross compiler as CC the packages are those of the other architecture: see Dockerfile.
 static: ## build build/pvcbench-static, one file that needs no library
 	$(if $(findstring -linux-gnu-,$(CC)),,$(Q).ci/deps build static)
 	$(Q)CC='$(CC)' .ci/static-libs '$(STATIC_LIBS)'
 	$(Q)PKG_CONFIG_LIBDIR='$(STATIC_LIBS)/lib/pkgconfig:/usr/lib/$(HOST)/pkgconfig' \
-		$(SUBMAKE) BUILD=$(BUILD)/static-$(HOST) PIE=-static-pie CFLAGS=-O2 LDFLAGS=-s build
+		$(SUBMAKE) BUILD=$(BUILD)/static-$(HOST) PIE=-static CFLAGS=-O2 LDFLAGS=-s build
 	$(Q)cp $(BUILD)/static-$(HOST)/pvcbench $(BUILD)/pvcbench-static
 
 image: ## build the image localhost/pvcbench:VERSION, with docker, podman or buildah
