@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/field.h"
 #include "base/units.h"
@@ -240,6 +241,10 @@ static int check_limit(const void *object, unsigned seen, struct err *err)
 		               "a limit has either the key 'base' or the key 'steps' alone");
 	if (per_gib != max)
 		return err_set(err, ERR_PLAN, "a limit has 'per_gib' and 'max' both or neither");
+	if (max && rule->max < rule->base)
+		return err_set(err, ERR_PLAN,
+		               "'max' is below 'base', which then says nothing (allowed: max is "
+		               "base or more)");
 	for (unsigned i = 1; i < rule->n_steps; i++)
 		if (rule->steps[i].up_to <= rule->steps[i - 1].up_to)
 			return err_set(err, ERR_PLAN,
@@ -296,12 +301,22 @@ static const struct field published_fields[PUB_KEYS] = {
         [PUB_SOURCE] = TEXT("source", struct class_published, source),
 };
 
+/* What says something only of a limit that is not there would be ignored. */
 static int check_published(const void *object, unsigned seen, struct err *err)
 {
-	(void)object;
-	if (seen & (1u << PUB_IOPS | 1u << PUB_MIB_PER_S))
-		return 0;
-	return err_set(err, ERR_PLAN, "published has neither 'iops' nor 'mib_per_s'");
+	const struct class_published *published = object;
+	bool iops = seen & 1u << PUB_IOPS, bw = seen & 1u << PUB_MIB_PER_S;
+	const char *alone = NULL;
+
+	if (!iops && !bw)
+		return err_set(err, ERR_PLAN, "published has neither 'iops' nor 'mib_per_s'");
+	if (published->burst.iops > 0 && !iops)
+		alone = "'burst.iops' needs the key 'iops'";
+	else if (published->burst.mib_per_s > 0 && !bw)
+		alone = "'burst.mib_per_s' needs the key 'mib_per_s'";
+	else if (published->io_unit && !iops)
+		alone = "'io_unit' needs the key 'iops'";
+	return alone ? err_set(err, ERR_PLAN, "%s in published", alone) : 0;
 }
 
 static const struct shape published_shape = {
@@ -396,9 +411,20 @@ int class_read(struct class *class, const char *name, const char *text, size_t s
 	return ret;
 }
 
+/* A pipe would be waited for. */
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* *found tells whether there is such a file. */
 static int read_file(struct class *class, const char *path, bool *found, struct err *err)
 {
+	if (is_pipe(path))
+		return err_set(err, ERR_PLAN, "cannot read the class '%s': it is no file", path);
+
 	CLEANUP(file) FILE *file = fopen(path, "re");
 	CLEANUP(mem) char *text = malloc(CLASS_FILE_MAX + 1);
 

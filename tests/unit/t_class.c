@@ -238,6 +238,11 @@ static void test_beside_the_plan(void **state)
 	assert_string_equal(err.text, message);
 	assert_int_equal(err.class, ERR_PLAN);
 	rmdir(path);
+
+	assert_int_equal(mkfifo(path, 0600), 0); /* would be waited for */
+	assert_int_equal(class_load(&class, plan, &err), -1);
+	snprintf(message, sizeof(message), "cannot read the class '%s': it is no file", path);
+	assert_string_equal(err.text, message);
 }
 
 static void test_in_the_plans_own_folder(void **state)
