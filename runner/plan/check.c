@@ -133,19 +133,26 @@ static bool expects_of(const struct test *test, enum expect_subject subject)
 
 static bool expects_no_reads(const struct test *test)
 {
-	return expects_of(test, EXPECT_READ) && !plan_reads(test);
+	bool none = plan_rw_mixes(test->rw) && !test->rwmixread;
+
+	return expects_of(test, EXPECT_READ) && (none || !plan_reads(test));
+}
+
+static bool never_writes(const struct test *test)
+{
+	return !plan_writes(test) || (plan_rw_mixes(test->rw) && test->rwmixread == 100);
 }
 
 static bool expects_no_writes(const struct test *test)
 {
-	return expects_of(test, EXPECT_WRITE) && !plan_writes(test);
+	return expects_of(test, EXPECT_WRITE) && never_writes(test);
 }
 
 static bool expects_no_syncs(const struct test *test)
 {
 	bool syncs = test->fsync || test->fdatasync || test->end_fsync;
 
-	return expects_of(test, EXPECT_SYNC) && !(syncs && plan_writes(test));
+	return expects_of(test, EXPECT_SYNC) && (!syncs || never_writes(test));
 }
 
 static const struct rule {
@@ -181,8 +188,10 @@ static const struct rule {
         {spreads_sequence, "random_distribution has no meaning for a sequential rw"},
         {maps_sequence, "randommap has no meaning for a sequential rw"},
         {maps_zipf, "randommap contradicts random_distribution: zipf hits places again"},
-        {expects_no_reads, "expect asks about reads, but rw only writes"},
-        {expects_no_writes, "expect asks about writes, but rw only reads"},
+        {expects_no_reads, "expect asks about reads, but there are none (rw only writes, "
+                           "or rwmixread is 0)"},
+        {expects_no_writes, "expect asks about writes, but there are none (rw only reads, "
+                            "or rwmixread is 100)"},
         {expects_no_syncs, "expect asks about syncs, but there are none (set fsync, fdatasync or "
                            "end_fsync on a test that writes)"},
 };

@@ -85,8 +85,13 @@ static int parse_measure(struct expect *expect, char *measure, struct err *err)
 	if (!has_metric && point)
 		return err_set(err, ERR_PLAN, "'%s' stands alone, without '.%s'", measure,
 		               point + 1);
+	if (has_metric && parse_metric(expect, point + 1, err))
+		return -1;
+	if (expect->subject == EXPECT_SYNC && expect->metric == METRIC_BW)
+		return err_set(err, ERR_PLAN,
+		               "a sync moves no bytes of its own (such as write.bw, sync.p99)");
 	if (has_metric)
-		return parse_metric(expect, point + 1, err);
+		return 0;
 	expect->metric = expect->subject == EXPECT_STALL ? METRIC_MAX : METRIC_COUNT;
 	return 0;
 }
@@ -172,9 +177,14 @@ int expect_parse(struct expect *expect, const char *text, struct err *err)
 
 	p = take_operator(p, &e.op);
 	if (!p)
-		return err_set(err, ERR_PLAN, "'%s' compares nothing (such as read.p99 <= 5ms)",
+		return err_set(err, ERR_PLAN,
+		               "'%s' compares nothing (by >=, <=, >, < or ==, such as read.p99 <= "
+		               "5ms)",
 		               text);
 	p = take_word(p, value);
+	if (!measure[0] || !value[0])
+		return err_set(err, ERR_PLAN, "'%s' lacks %s (such as read.p99 <= 5ms)", text,
+		               measure[0] ? "a value to compare with" : "what is compared");
 	if (*p)
 		return err_set(err, ERR_PLAN, "'%s' has more than one value: '%s'", text, p);
 	if (parse_measure(&e, measure, err) || parse_value(&e, value, err))

@@ -46,6 +46,7 @@ static void test_good(void **state)
 	}
 }
 
+#define EXAMPLE        " (by >=, <=, >, < or ==, such as read.p99 <= 5ms)"
 #define KNOWN_METRICS  " (known: iops, bw, mean, min, max, stddev, p50, p99, p99.9 and the like)"
 #define KNOWN_SUBJECTS " (known: read, write, sync, errors, stall)"
 
@@ -54,12 +55,12 @@ static void test_bad(void **state)
 	static const struct {
 		const char *text, *message;
 	} rows[] = {
-	        {"", "'' compares nothing (such as read.p99 <= 5ms)"},
-	        {"read.iops", "'read.iops' compares nothing (such as read.p99 <= 5ms)"},
-	        {"read.iops 5", "'read.iops 5' compares nothing (such as read.p99 <= 5ms)"},
-	        {"read.iops = 5", "'read.iops = 5' compares nothing (such as read.p99 <= 5ms)"},
-	        {"read.iops != 5", "'read.iops != 5' compares nothing (such as read.p99 <= 5ms)"},
-	        {">= 5", "'' is not measured" KNOWN_SUBJECTS},
+	        {"", "'' compares nothing" EXAMPLE},
+	        {"read.iops", "'read.iops' compares nothing" EXAMPLE},
+	        {"read.iops 5", "'read.iops 5' compares nothing" EXAMPLE},
+	        {"read.iops = 5", "'read.iops = 5' compares nothing" EXAMPLE},
+	        {"read.iops != 5", "'read.iops != 5' compares nothing" EXAMPLE},
+	        {">= 5", "'>= 5' lacks what is compared (such as read.p99 <= 5ms)"},
 	        {"reads.iops >= 5", "'reads' is not measured" KNOWN_SUBJECTS},
 	        {"READ.iops >= 5", "'READ' is not measured" KNOWN_SUBJECTS},
 	        {"read >= 5", "'read' of what (such as read.iops, read.p99)"},
@@ -74,7 +75,10 @@ static void test_bad(void **state)
 	        {"read.p-1 >= 5", "'p-1' is not measured" KNOWN_METRICS},
 	        {"errors.p99 >= 5", "'errors' stands alone, without '.p99'"},
 	        {"stall.max >= 5", "'stall' stands alone, without '.max'"},
-	        {"read.iops >=", "'' is not a whole number (such as 20000, 20k)"},
+	        {"read.iops >=",
+	         "'read.iops >=' lacks a value to compare with (such as read.p99 <= 5ms)"},
+	        {"sync.bw >= 1MiB",
+	         "a sync moves no bytes of its own (such as write.bw, sync.p99)"},
 	        {"read.iops >= 5ms", "'5ms' is not a whole number (such as 20000, 20k)"},
 	        {"read.iops >= -5", "'-5' is not a whole number (such as 20000, 20k)"},
 	        {"read.p99 <= 5MiB", "'5MiB' is not a time (such as 5ms, 800us, 1s)"},
