@@ -12,7 +12,7 @@ bool repeats_at(struct repeats *repeats, const struct result *result, unsigned i
 		const struct test_result *tr = &result->tests[j];
 
 		if (strcmp(tr->repeat.of, first->of) != 0 || tr->status != STATUS_OK ||
-		    !tr->stats || repeats->n == PLAN_REPEATS_MAX)
+		    !tr->stats || search_failed(&tr->search) || repeats->n == PLAN_REPEATS_MAX)
 			continue;
 		if (!repeats->n && j != i)
 			return false;

@@ -9,7 +9,8 @@
 
 #define REPEATS_CONFIDENCE 0.95
 
-/* The repeats of one test that came to their end, in the order they were run. */
+/* The repeats of one test that came to their end (a search to its answer), in the order they ran.
+ */
 struct repeats {
 	const struct test_result *runs[PLAN_REPEATS_MAX];
 	unsigned n;

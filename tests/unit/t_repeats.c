@@ -101,6 +101,8 @@ static void test_of_those_that_ended(void **unused)
 	assert_ptr_equal(repeats.runs[1], &tests[3]);
 	assert_false(repeats_at(&repeats, &result, 2)); /* one says nothing of a spread */
 	assert_false(repeats_at(&repeats, &result, 4));
+	tests[1].search.outcome = SEARCH_NEVER_MET; /* its figures answer nothing */
+	assert_false(repeats_at(&repeats, &result, 3));
 }
 
 static void test_by_amount(void **unused)
