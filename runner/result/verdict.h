@@ -54,9 +54,11 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 /*
  * noisy: without a tenth of the intervals (at least one) at either end, the others still lie
  * further apart than this share of the mean: as seconds do that scatter by more than a quarter.
- * The figure is that share.
+ * The figure is that share. Or few of them were so fast that the middle one lies below the mean by
+ * more than that share of it; the figure is the range of all by their mean.
  */
-#define VERDICT_NOISE 0.70
+#define VERDICT_NOISE       0.70
+#define VERDICT_FEW_SECONDS 0.30
 
 /*
  * queue-depth: a step at twice the depth right after the test (limits_probe) completed at least

@@ -10,7 +10,8 @@
  *	            apart in nearly all of their intervals, and a step fits better than a line
  *	queue-depth twice the depth gave more than the late seconds, which have settled
  *	not-steady  five rounds in the manner of SNIA's steady state window, as verdict.h says
- *	noisy       the range of the intervals, without a tenth at either end
+ *	noisy       the range of the intervals, without a tenth at either end; or the mean far
+ *	            above their middle, by intervals that are too few for a level
  *
  * Each of them also has to be more than the chance that few requests leave: counts of c
  * scatter by the root of c.
@@ -401,6 +402,24 @@ static bool judge_steady(struct test_result *tr, struct course course)
 	return true;
 }
 
+/* So few seconds that they are no level, and so far off that they make the mean. */
+static bool judge_few_seconds(struct test_result *tr, const struct course *course,
+                              const double *by_size)
+{
+	double middle = median(course->x, course->n), all = mean(course->x, course->n);
+	char most[UNITS_TEXT_MAX], usual[UNITS_TEXT_MAX];
+
+	if (all - middle <= VERDICT_FEW_SECONDS * all ||
+	    all - middle <= NOISE_ROOTS * sqrt(fmax(all, 1)))
+		return false;
+	verdict_add(tr, "noisy", (by_size[course->n - 1] - by_size[0]) / all,
+	            "half of its seconds gave %s or less, a few up to %s: these few make the mean, "
+	            "which is neither (a burst or a cache at first: a longer ramp_time)",
+	            level_text(tr, middle / course->seconds, usual),
+	            level_text(tr, by_size[course->n - 1] / course->seconds, most));
+	return true;
+}
+
 static void judge_noise(struct test_result *tr, const struct course *course)
 {
 	double by_size[SERIES_SLOTS], low, high, middle = mean(course->x, course->n);
@@ -408,6 +427,8 @@ static void judge_noise(struct test_result *tr, const struct course *course)
 	unsigned n = course->n, off = n / 10 ? n / 10 : 1;
 
 	sorted(course->x, n, by_size);
+	if (judge_few_seconds(tr, course, by_size))
+		return;
 	low = by_size[off];
 	high = by_size[n - 1 - off];
 	if (high - low <= VERDICT_NOISE * middle ||

@@ -224,6 +224,15 @@ static void test_noisy(void **unused)
 	assert_codes(WAVERS(60, 1000, 0.2, 3, 0.3), "noisy");
 	assert_codes(ALTERNATES(11, 385, 134), "noisy"); /* whichever of them are one more */
 	assert_codes(ALTERNATES(11, 134, 385), "noisy");
+	/* a burst of too few seconds for a level, which makes the mean all the same */
+	tr = FALLS(12, 7000, 200, 1, 0);
+	assert_codes_of_class(&tr, &none, "noisy");
+	assert_non_null(strstr(tr.verdicts[0].text, "half of its seconds gave 200 IOPS or less, a "
+	                                            "few up to 7000 IOPS"));
+	test_result_destroy(&tr);
+	assert_codes(FALLS(60, 9000, 200, 2, 0), "noisy");
+	assert_codes(FALLS(60, 1000, 200, 1, 0), ""); /* hardly in the mean */
+	assert_codes(FALLS(12, 20, 200, 1, 0), "");   /* slow ones are no burst */
 	assert_codes(WAVERS(60, 1000, 0.4, 0, 0), "");
 	assert_codes(WAVERS(60, 1000, 0.1, 30, 0.1), ""); /* two slow seconds */
 	assert_codes(WAVERS(10, 1000, 0.1, 10, 0.1), ""); /* the first one */
