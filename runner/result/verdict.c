@@ -47,6 +47,72 @@
 /* The share of iodepth that must have been outstanding on the average. */
 #define DEPTH_KEPT 0.9
 
+/* ---- what the window's end cut off ---- */
+
+static bool is_stalled(const struct test_result *tr)
+{
+	double ios = 0, length_ns = (double)tr->longest_gap.at_least_ns;
+
+	for (unsigned op = 0; op < STATS_OPS; op++)
+		ios += (double)tr->stats->op[op].latency.count;
+	return length_ns >= STALL_MIN_NS && ios >= STALL_IOS_MIN &&
+	       length_ns * ios >= STALL_FACTOR * ((double)tr->runtime_ns - length_ns);
+}
+
+/* A stall that the window's end cut off: what waited in it is in no latency. */
+static bool lasts_to_the_end(const struct test_result *tr)
+{
+	return tr->longest_gap.start_ns + tr->longest_gap.at_least_ns >= tr->runtime_ns &&
+	       tr->stats->drained_max_ns + tr->stats->unfinished_age_ns > 0;
+}
+
+/* Whether iodepth requests are outstanding all the time unless something keeps them from it. */
+static bool keeps_depth(const struct test_result *tr)
+{
+	bool paced = tr->rate_iops || tr->rate || tr->thinktime_ns;
+	bool syncs = tr->fsync || tr->fdatasync;
+	bool by_amount = tr->loops || tr->io_size; /* ends with fewer and fewer */
+
+	return tr->status == STATUS_OK && tr->runtime_ns && !paced && !syncs && !by_amount;
+}
+
+/*
+ * Little's law: the sum of all latencies over the window is the mean number of requests
+ * that were outstanding. What is missing is not in the mean latency either.
+ */
+static double outstanding(const struct test_result *tr)
+{
+	double sum_ns = 0;
+
+	for (unsigned op = 0; op < STATS_SYNC; op++)
+		sum_ns += (double)tr->stats->op[op].latency.sum;
+	return sum_ns / (double)tr->runtime_ns;
+}
+
+static bool lost_depth(const struct test_result *tr)
+{
+	return keeps_depth(tr) &&
+	       outstanding(tr) < DEPTH_KEPT * (double)(tr->iodepth * tr->numjobs);
+}
+
+/* One in flight at the window's end took longer than any that is counted. */
+static bool outlasts_all(const struct test_result *tr)
+{
+	uint64_t longest_ns = 0;
+
+	for (unsigned op = 0; op < STATS_SYNC; op++)
+		longest_ns = max_u64(longest_ns, tr->stats->op[op].latency.max);
+	return tr->stats->drained_max_ns > longest_ns;
+}
+
+/* What waited longest is in no latency, so that they are too low. */
+static bool lacks_the_longest(const struct test_result *tr)
+{
+	return (is_stalled(tr) && lasts_to_the_end(tr)) || (lost_depth(tr) && outlasts_all(tr));
+}
+
+/* ---- thresholds ---- */
+
 /* What was measured: exactly `low`, or, where only bounds are known, in [low, high]. */
 struct figure {
 	bool known;
@@ -85,7 +151,8 @@ static bool conceded(const struct test_result *tr, const struct test *test)
 /* O_DIRECT was asked for and given, and yet a cache made the figure. */
 static bool was_cached(const struct test_result *tr, enum stats_op op)
 {
-	return verdict_from_memory(tr, op) || (op == STATS_READ && verdict_from_cache(tr));
+	return (tr->direct && tr->usage.in_memory) || verdict_from_memory(tr, op) ||
+	       (op == STATS_READ && verdict_from_cache(tr));
 }
 
 static struct figure percentile_figure(const struct hist *latency, double percent)
@@ -125,7 +192,12 @@ static struct figure op_figure(const struct test_result *tr, const struct test *
 		return exactly(test_result_iops(tr, op));
 	if (expect->metric == METRIC_BW)
 		return exactly(test_result_bw(tr, op));
-	return latency_figure(&tr->stats->op[op].latency, expect);
+
+	struct figure figure = latency_figure(&tr->stats->op[op].latency, expect);
+
+	if (lacks_the_longest(tr) && expect->metric != METRIC_MIN)
+		figure.high = INFINITY;
+	return figure;
 }
 
 static struct figure errors_figure(const struct test_result *tr)
@@ -140,7 +212,7 @@ static struct figure errors_figure(const struct test_result *tr)
 	return figure;
 }
 
-static struct figure stall_figure(const struct test_result *tr)
+static struct figure stall_figure(const struct test_result *tr, const struct test *test)
 {
 	const struct gap *gap = &tr->longest_gap;
 	struct figure figure = {
@@ -149,9 +221,9 @@ static struct figure stall_figure(const struct test_result *tr)
 	        .high = (double)gap->at_most_ns,
 	};
 
-	if (!gap->at_most_ns || was_suspended(tr))
+	if (!gap->at_most_ns || conceded(tr, test) || was_suspended(tr) ||
+	    was_cached(tr, STATS_READ) || was_cached(tr, STATS_WRITE))
 		return unknown;
-
 	if (tr->status != STATUS_OK)
 		figure.high = INFINITY;
 	return figure;
@@ -170,7 +242,7 @@ static struct figure measure(const struct test_result *tr, const struct test *te
 	case EXPECT_ERRORS:
 		return errors_figure(tr);
 	default:
-		return stall_figure(tr);
+		return stall_figure(tr, test);
 	}
 }
 
@@ -276,7 +348,8 @@ static void judge_errors(struct test_result *tr)
 
 	if (errors)
 		verdict_add(tr, "errors", (double)errors,
-		            "%llu requests failed; the figures count only those that succeeded",
+		            "%llu requests failed; the figures count only those that succeeded "
+		            "(the kernel's log of the node often says why)",
 		            (unsigned long long)errors);
 }
 
@@ -291,73 +364,41 @@ static void judge_search(struct test_result *tr)
 		            search_text(&tr->search, text));
 }
 
-/* A stall that the window's end cut off: what waited in it is in no latency. */
-static bool lasts_to_the_end(const struct test_result *tr)
-{
-	return tr->longest_gap.start_ns + tr->longest_gap.at_least_ns >= tr->runtime_ns &&
-	       tr->stats->drained_max_ns + tr->stats->unfinished_age_ns > 0;
-}
-
 static void judge_stalls(struct test_result *tr)
 {
 	const struct gap *gap = &tr->longest_gap;
 	const char *cut_off = lasts_to_the_end(tr) ? "; the window's end cut it off, so latencies "
 	                                             "are too low (a longer runtime counts them)"
 	                                           : "";
-	double ios = 0, length_ns = (double)gap->at_least_ns;
 	char pause[UNITS_TEXT_MAX], start[UNITS_TEXT_MAX];
 
-	for (unsigned op = 0; op < STATS_OPS; op++)
-		ios += (double)tr->stats->op[op].latency.count;
-	if (gap->at_least_ns < STALL_MIN_NS || ios < STALL_IOS_MIN ||
-	    length_ns * ios < STALL_FACTOR * ((double)tr->runtime_ns - length_ns))
+	if (!is_stalled(tr))
 		return;
-	verdict_add(tr, "stalls", length_ns, "no completion for %s%s, from %s on%s",
+	verdict_add(tr, "stalls", (double)gap->at_least_ns,
+	            "no completion for %s%s, from %s on: the volume or the way to it stood still "
+	            "(look into its log of that time)%s",
 	            gap->at_least_ns < gap->at_most_ns ? "at least " : "",
 	            units_format_time(gap->at_least_ns, pause),
 	            units_format_time(gap->start_ns, start), cut_off);
 }
 
-/* Whether iodepth requests are outstanding all the time unless something keeps them from it. */
-static bool keeps_depth(const struct test_result *tr)
-{
-	bool paced = tr->rate_iops || tr->rate || tr->thinktime_ns;
-	bool syncs = tr->fsync || tr->fdatasync;
-	bool by_amount = tr->loops || tr->io_size; /* ends with fewer and fewer */
-
-	return tr->status == STATUS_OK && tr->runtime_ns && !paced && !syncs && !by_amount;
-}
-
-/*
- * Little's law: the sum of all latencies over the window is the mean number of requests
- * that were outstanding. What is missing is not in the mean latency either.
- */
 static void judge_depth(struct test_result *tr)
 {
-	double asked = (double)(tr->iodepth * tr->numjobs), sum_ns = 0, outstanding;
-	uint64_t longest_ns = 0;
 	char longest[UNITS_TEXT_MAX];
 
-	for (unsigned op = 0; op < STATS_SYNC; op++) {
-		sum_ns += (double)tr->stats->op[op].latency.sum;
-		longest_ns = max_u64(longest_ns, tr->stats->op[op].latency.max);
-	}
-	outstanding = sum_ns / (double)tr->runtime_ns;
-	if (!keeps_depth(tr) || outstanding >= DEPTH_KEPT * asked)
+	if (!lost_depth(tr) || (lasts_to_the_end(tr) && verdict_has(tr, "stalls")))
 		return;
-	if (lasts_to_the_end(tr) && verdict_has(tr, "stalls"))
-		return;
-	if (tr->stats->drained_max_ns > longest_ns)
-		verdict_add(tr, "not-steady", outstanding,
+	if (outlasts_all(tr))
+		verdict_add(tr, "not-steady", outstanding(tr),
 		            "latencies are too low: one in flight at the end took %s, longer than "
 		            "any that is counted (a longer runtime counts them)",
 		            units_format_time(tr->stats->drained_max_ns, longest));
 	else
 		verdict_add(
-		        tr, "engine", outstanding,
+		        tr, "engine", outstanding(tr),
 		        "%.3g of %.0f requests were outstanding on the average: pvcbench could not "
 		        "send them in time (more CPU, or fewer jobs)",
-		        outstanding, asked);
+		        outstanding(tr), (double)(tr->iodepth * tr->numjobs));
 }
 
 /* ---- the published limits ---- */

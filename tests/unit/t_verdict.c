@@ -98,8 +98,16 @@ static void test_concessions_touch_figures(void **unused)
 	tr.direct = false;
 	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
 	assert_judged(&tr, &test, "errors == 0", EXPECT_PASS, 0);
+	assert_judged(&tr, &test, "stall <= 5s", EXPECT_NOT_JUDGED, NAN);
 	test.direct = PLAN_DIRECT_FALSE; /* what was asked for is no concession */
+	assert_judged(&tr, &test, "stall <= 5s", EXPECT_PASS, S / 90.0);
 	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_PASS, 100);
+	tr.usage.in_memory = true;
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_PASS, 100);
+	tr.direct = true; /* and yet memory answered */
+	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "stall <= 5s", EXPECT_NOT_JUDGED, NAN);
+	tr.usage.in_memory = false;
 	tr.size = tr.size_asked - 4096;
 	assert_judged(&tr, &test, "read.iops >= 1", EXPECT_NOT_JUDGED, NAN);
 	tr.size = tr.size_asked;
@@ -168,7 +176,7 @@ static void test_stalls_are_exact(void **unused)
 static void test_stalls_have_bounds(void **unused)
 {
 	struct test test = sample_test("read-iops", RW_RANDREAD);
-	struct test_result tr = {.runtime_ns = 60 * S, .longest_gap = {1 * S, 3 * S, 0}};
+	struct test_result tr;
 	static const struct {
 		const char *expr;
 		int result, bound;
@@ -185,10 +193,18 @@ static void test_stalls_have_bounds(void **unused)
 	};
 
 	(void)unused;
+	sample_result(&tr, &test);
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_judged(&tr, &test, cases[i].expr, cases[i].result, cases[i].value);
+		test.n_expect = 0;
+		sample_expect(&test, cases[i].expr);
+		tr.longest_gap = (struct gap){1 * S, 3 * S, 0};
+		verdict_expect(&tr, &test);
+		assert_int_equal(tr.expect[0].result, cases[i].result);
+		assert_true(isnan(cases[i].value) ? isnan(tr.expect[0].value)
+		                                  : tr.expect[0].value == cases[i].value);
 		assert_int_equal(tr.expect[0].bound, cases[i].bound);
 	}
+	test_result_destroy(&tr);
 }
 
 static void assert_codes(struct test_result *tr, const char *codes)
@@ -224,7 +240,9 @@ static void test_verdicts(void **unused)
 	tr.runtime_ns = 90 * S;
 	assert_codes(&tr, "errors stalls page-cache");
 	assert_true(fabs(tr.verdicts[1].figure - (30e9 + S / 90.0)) < 2);
-	assert_string_equal(tr.verdicts[1].text, "no completion for 30s, from 1m00s on");
+	assert_string_equal(tr.verdicts[1].text,
+	                    "no completion for 30s, from 1m00s on: the volume or "
+	                    "the way to it stood still (look into its log of that time)");
 	snprintf(tr.ioengine, sizeof(tr.ioengine), "null");
 	assert_codes(&tr, "errors stalls");
 	test_result_destroy(&tr);
@@ -308,10 +326,18 @@ static void test_a_stall_to_the_end(void **unused)
 	assert_codes(&tr, "stalls");
 	assert_true(tr.verdicts[0].figure > 20e9 - 2e6);
 	assert_non_null(strstr(tr.verdicts[0].text, "the window's end cut it off"));
+	assert_judged(&tr, &test, "read.max <= 1s", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "read.p99 <= 1s", EXPECT_NOT_JUDGED, NAN);
+	assert_judged(&tr, &test, "read.p99 <= 1ms", EXPECT_FAIL, 15e6);
+	assert_judged(&tr, &test, "read.min <= 1s", EXPECT_PASS, 15e6);
+	assert_judged(&tr, &test, "read.iops >= 600", EXPECT_PASS, 40000 / 60.0);
 	stats_record(tr.stats, STATS_READ, 4096, S,
 	             60 * S - 1); /* it ended, another hang did not */
 	assert_codes(&tr, "stalls not-steady");
 	assert_null(strstr(tr.verdicts[0].text, "cut it off"));
+	assert_judged(&tr, &test, "read.max <= 2s", EXPECT_NOT_JUDGED, NAN);
+	tr.stats->drained_max_ns = S / 2; /* and this one is none of the longest */
+	assert_judged(&tr, &test, "read.max <= 2s", EXPECT_PASS, 1e9);
 	test_result_destroy(&tr);
 }
 
