@@ -558,3 +558,28 @@ unanswered() { # HOW RULE...: how the volume is mounted, as in faultfs.c
 	holds '.tests[0] | .status == "ok" and .read.ios > 0'
 	empty "$mnt"
 }
+
+# What hangs when the window ends is in no latency.
+@test "a hang at the window's end: no threshold on latencies passes" {
+	faultfs
+	rules "read delay 2"
+	plan <<-END
+		target: $mnt
+		size: 16MiB
+		runtime: 6s
+		ramp_time: 0
+		tests:
+		  - {name: hung, rw: randread, iodepth: 4,
+		     expect: ["read.max <= 1s", "stall <= 1s", "read.iops >= 1"]}
+	END
+	start run "$T/plan.yaml" --out "$T/result.json"
+	await 20 grep -q '^\[1/1\]' "$T/out"
+	sleep 3
+	rules "read hang"
+	sleep 5
+	rules "read delay 2"
+	ends 30
+	exits 99
+	holds '.tests[0].expect | map(.result) == ["not-judged", "fail", "pass"]'
+	holds '.tests[0].verdicts | any(.code == "stalls" and (.text | test("cut it off")))'
+}
