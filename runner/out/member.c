@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 static int bad(struct err *err, const char *what)
@@ -249,22 +250,90 @@ int member_read_object(const cJSON *item, const struct member *rows, void *objec
 	return 0;
 }
 
+/* ---- the tree ---- */
+
+#define BLOCK_BYTES (32 * KIB)
+
+/* A tree has a node for every number of a histogram, and is dropped as a whole: so is its memory.
+ */
+struct block {
+	struct block *older;
+	_Alignas(max_align_t) unsigned char bytes[];
+};
+
+static _Thread_local struct {
+	struct block *newest;
+	unsigned char *rest; /* of the newest */
+	size_t rest_bytes;
+} tree;
+
+static void *take(size_t bytes)
+{
+	size_t n = (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
+	unsigned char *taken;
+
+	if (n > tree.rest_bytes) {
+		size_t room = max_u64(n, BLOCK_BYTES);
+		struct block *block = malloc(sizeof(*block) + room);
+
+		if (!block)
+			return NULL;
+		block->older = tree.newest;
+		tree.newest = block;
+		tree.rest = block->bytes;
+		tree.rest_bytes = room;
+	}
+	taken = tree.rest;
+	tree.rest += n;
+	tree.rest_bytes -= n;
+	return taken;
+}
+
+static void give(void *bytes)
+{
+	(void)bytes;
+}
+
+static void drop_tree(void)
+{
+	while (tree.newest) {
+		struct block *older = tree.newest->older;
+
+		free(tree.newest);
+		tree.newest = older;
+	}
+	tree.rest_bytes = 0;
+}
+
+static void init_once(void)
+{
+	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = take, .free_fn = give});
+}
+
+static cJSON *make_tree(const char *text, size_t size, const char **end)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, init_once);
+	return cJSON_ParseWithLengthOpts(text, size, end, false);
+}
+
 int member_read_text(const char *text, size_t size, const struct member *rows, void *object,
                      struct err *err)
 {
 	const char *end = NULL;
-	cJSON *document = cJSON_ParseWithLengthOpts(text, size, &end, false);
+	cJSON *document = make_tree(text, size, &end);
 	int ret = -1;
 
-	if (!document)
-		return err_set(err, ERR_PLAN, "no JSON: damaged at byte %zu of %zu",
-		               end ? (size_t)(end - text) : 0, size);
-	while (end < text + size && (isspace((unsigned char)*end) || !*end))
+	while (document && end < text + size && (isspace((unsigned char)*end) || !*end))
 		end++;
-	if (end < text + size)
+	if (!document)
+		err_set(err, ERR_PLAN, "no JSON: damaged at byte %zu of %zu",
+		        end ? (size_t)(end - text) : 0, size);
+	else if (end < text + size)
 		bad(err, "something follows the JSON document");
 	else
 		ret = member_read_object(document, rows, object, err);
-	cJSON_Delete(document);
+	drop_tree();
 	return ret;
 }
