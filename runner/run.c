@@ -120,6 +120,7 @@ static void run_test(struct run *run, unsigned i)
 
 	run->view.test = i + 1;
 	run->view.plan_left_ns = agenda_duration_ns(&run->agenda, i + 1);
+	snprintf(run->view.name, sizeof(run->view.name), "%s", test->name);
 	test_result_init(tr, test);
 	run->result.n_tests = i + 1;
 	all_here = run_peers_gather(run, i, tr);

@@ -230,7 +230,7 @@ peer_says() { # INDEX REGEX
 	peer 1 3
 	peer_ends 0
 	exits 1
-	says 'waiting for 1 of 3 peers: 2 \(never came\), since [0-9]+s'
+	says '^\[1/2\] one: waiting for 1 of 3 peers: 2 \(never came\), since [0-9]+s'
 	says 'one: FAILED: peer 2 did not come within 6s \(peers_timeout\)'
 	says '2 of 3 peers took part to the end: peer 2 did not come within 6s'
 	peer_ends 1
