@@ -4,7 +4,7 @@
 load lib
 
 setup_file() {
-	boot "$BATS_TEST_DIRNAME/inside/nfs"
+	boot "$BATS_TEST_DIRNAME/inside/nfs" "$BATS_TEST_DIRNAME/inside/nfs-server.bash"
 }
 
 measured() { # SITUATION FS OPTION...: and on what
