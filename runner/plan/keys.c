@@ -556,9 +556,10 @@ const struct field plan_fields[] = {
          .flags = FIELD_LIST | FIELD_EXPLAINS,
          .max = PLAN_EXPECT_MAX,
          .parse = parse_expect,
-         .pattern = "\\s*((read|write|sync)\\.(iops|mean|min|max|stddev|p[0-9.]+)|(read|write)\\.bw|"
-                    "errors|stall)"
-                    "\\s*(>=|<=|==|>|<)\\s*[0-9][0-9.]*[A-Za-z]*(/s)?\\s*",
+         .pattern =
+                 "\\s*((read|write|sync)\\.(iops|mean|min|max|stddev|p[0-9.]+)|(read|write)\\.bw|"
+                 "errors|stall)"
+                 "\\s*(>=|<=|==|>|<)\\s*[0-9][0-9.]*[A-Za-z]*(/s)?\\s*",
          .allowed = "up to 8 such as read.iops >= 20000, write.bw >= 300MiB/s, sync.p99 < 10ms, "
                     "errors == 0, stall <= 1s",
          .help = "Thresholds; when one is not met, or cannot be judged, the exit code is 99."},
