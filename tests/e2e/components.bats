@@ -81,7 +81,7 @@ setup_file() {
 	add doctor generic/default-class doctor </dev/null
 	add doctor-fs generic/container-fs doctor </dev/null
 	add unconfined generic/emptydir io-uring-unconfined </dev/null
-	add side generic/default-class side-by-side < <(more_args --set=size=16MiB \
+	add side generic/default-class side-by-side < <(job_patch --set=size=16MiB \
 		--set=tests.latency.interval=10ms --set=tests.aca.ramp_time=0 \
 		--set=tests.aca.runtime=200ms --set=tests.aca.iodepth=4)
 	variant more-cpu generic/emptydir more-cpu </dev/null
