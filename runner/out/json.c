@@ -4,7 +4,6 @@
  */
 #include "out/json.h"
 
-#include <cjson/cJSON.h>
 #include <string.h>
 
 #include "out/figures.h"

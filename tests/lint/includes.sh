@@ -37,7 +37,6 @@ microhttpd.h     runner/io/serve.c
 openssl/hmac.h   runner/io/hmac.c
 yaml.h           runner/plan/tree.c
 cjson/cJSON.h    runner/out/figures.c
-cjson/cJSON.h    runner/out/json.c
 cjson/cJSON.h    runner/out/json_test.c
 cjson/cJSON.h    runner/out/member.c
 '
