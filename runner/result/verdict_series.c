@@ -195,6 +195,23 @@ static unsigned strays(const double *x, unsigned n, double middle, bool above)
 	return count;
 }
 
+/*
+ * Whether both levels are held. The interval in which it falls lies between them: on whichever
+ * side it was put, it counts only where the level would be too short without it.
+ */
+static bool holds(const struct course *course, const struct step *step, double middle)
+{
+	unsigned least = level_min(course->n), end = step->at, begin = step->at, n_after;
+
+	if (end > least)
+		end--;
+	if (course->n - begin > least)
+		begin++;
+	n_after = course->n - begin;
+	return strays(course->x, end, middle, true) <= end / STRAYS_ONE_IN &&
+	       strays(course->x + begin, n_after, middle, false) <= n_after / STRAYS_ONE_IN;
+}
+
 static bool is_step(const struct course *course, const struct step *step)
 {
 	const double *before = course->x, *after = course->x + step->at;
@@ -206,8 +223,7 @@ static bool is_step(const struct course *course, const struct step *step)
 	return step->lower > 0 && step->lower <= VERDICT_BURST_DROP * step->upper &&
 	       step->upper - step->lower > STEP_SIGMAS * chance &&
 	       step->upper - step->lower > STEP_SCATTERS * sqrt(left / course->n) &&
-	       strays(before, n_before, middle, true) <= n_before / STRAYS_ONE_IN &&
-	       strays(after, n_after, middle, false) <= n_after / STRAYS_ONE_IN &&
+	       holds(course, step, middle) &&
 	       left <= STEP_BEATS_LINE * squares_of_line(course->x, course->n);
 }
 

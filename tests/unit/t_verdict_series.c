@@ -124,20 +124,21 @@ static double falls_within(unsigned second, const double *arg)
 	return second < arg[2] ? arg[0] : arg[1];
 }
 
-/* Of the second in which a burst ends a part is the burst's. */
-static void test_a_burst_that_ends_at_the_half(void **unused)
+/* Of the second in which a burst ends a part is the burst's, however short both levels are. */
+static void test_a_burst_that_ends_within_a_second(void **unused)
 {
 	static const struct conditions c = {
 	        .class_limits = {.iops = 100, .mib_per_s = NAN, .burst_iops = NAN, .source = "x"}};
 
 	(void)unused;
-	for (double part = 0; part < 0.95; part += 0.3) {
-		struct test_result tr =
-		        made(10, falls_within, (const double[]){1000, 100, 5, part});
+	for (double within = 3; within <= 7; within++)
+		for (double part = 0; part < 0.98; part += 0.05) {
+			const double falls_at[] = {600, 100, within, part};
+			struct test_result tr = made(11, falls_within, falls_at);
 
-		assert_codes_of_class(&tr, &c, "burst published-limit");
-		test_result_destroy(&tr);
-	}
+			assert_codes_of_class(&tr, &c, "burst published-limit");
+			test_result_destroy(&tr);
+		}
 }
 
 /* What is not of the volume. */
@@ -419,7 +420,7 @@ int main(void)
 	        cmocka_unit_test(test_no_burst),
 	        cmocka_unit_test(test_not_judged),
 	        cmocka_unit_test(test_not_steady),
-	        cmocka_unit_test(test_a_burst_that_ends_at_the_half),
+	        cmocka_unit_test(test_a_burst_that_ends_within_a_second),
 	        cmocka_unit_test(test_noisy),
 	        cmocka_unit_test(test_a_stall_is_nothing_else),
 	        cmocka_unit_test(test_a_burst_of_a_class),
