@@ -187,6 +187,17 @@ def burst_then_sustained(draw):
     return Case(place, test)
 
 
+def short_burst(draw):
+    """Of a second or two, which is no level, but it makes the mean."""
+    depth, delay_ms, runtime_s = draw.choice([1, 2, 4, 8]), draw.choice([4, 5, 8]), \
+        draw.randint(9, 12)
+    upper, lasts_s = depth * 1000 / (delay_ms + 0.25), draw.uniform(1, 2)
+    lower = upper / (1 + draw.uniform(0.8, 2) * runtime_s / lasts_s)
+    place = volume('read bucket %d after=%d' % (max(round(lower), 5), upper * lasts_s),
+                   'read delay %d' % delay_ms)
+    return Case(place, keys(draw, 'randread', depth, 1000 * runtime_s))
+
+
 def burst_to_the_base(draw):
     _, lower, test, place = falling(draw)
     return Case(place, test, published=published(iops=lower / share(draw)))
@@ -483,6 +494,7 @@ WAITING = (
     ('above-base', above_base, ('burst',)),
     ('above-all-limits', above_all_limits, ('server-cache',)),
     ('burst-then-sustained', burst_then_sustained, ('burst',)),
+    ('short-burst', short_burst, ('noisy',)),
     ('burst-to-base', burst_to_the_base, ('burst', 'published-limit')),
     # it is no burst, and its seconds differ
     ('burst-below-base', burst_below_the_base, (), NOISE),
