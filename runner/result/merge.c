@@ -415,22 +415,34 @@ static int describe_targets(const struct merge *m, struct result *result)
 	return 0;
 }
 
+static int finish_test(const struct merge *m, unsigned i, struct test_result *tr, struct err *err)
+{
+	const struct site *site = site_of(m, m->test[i]->plan.target);
+	bool shared = site && merge_site_is_shared(site);
+
+	return merge_test_finish(m->test[i], m->n_pods, shared ? &site->one : NULL, tr, err);
+}
+
+/* One that has no sum fails, and the others go on; without any sum these are no pods of one run. */
 static int finish_tests(struct merge *m, struct result *result, struct err *err)
 {
+	unsigned n_sums = 0, n_none = 0;
+
 	result->tests = calloc(m->n_tests, sizeof(*result->tests));
 	if (!result->tests)
 		return err_set(err, ERR_PLAN, "out of memory");
 	for (unsigned i = 0; i < m->n_tests; i++) {
-		const struct site *site = site_of(m, m->test[i]->plan.target);
 		struct test_result *tr = &result->tests[result->n_tests++];
-		const struct conditions *shared = NULL;
 
-		if (site && merge_site_is_shared(site))
-			shared = &site->one;
-		if (merge_test_finish(m->test[i], m->n_pods, shared, tr, err))
-			return -1;
+		if (finish_test(m, i, tr, err)) {
+			tr->status = STATUS_FAILED;
+			tr->exit_class = ERR_TEST;
+			snprintf(tr->error, sizeof(tr->error), "%s", err->text);
+			n_none++;
+		}
+		n_sums += tr->pods.n > 0;
 	}
-	return 0;
+	return n_none && !n_sums ? -1 : 0;
 }
 
 int merge_finish(struct merge *m, struct result *result, struct err *err)

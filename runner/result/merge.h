@@ -14,8 +14,9 @@
  *	            with the largest figure
  *	thresholds  those of the pod that is furthest from meeting them
  *
- * Windows that have nothing in common are an error. Where they share less than
- * MERGE_OVERLAP of the longest one, that is a concession: rates were not got together.
+ * A test whose windows have nothing in common has failed, without figures; where that is so of all,
+ * nothing is merged. Where they share less than MERGE_OVERLAP of the longest one, that is a
+ * concession: rates were not got together.
  * Other members that differ between pods are empty, or, with a concession or note that
  * names the values, the smallest or all of them.
  *
@@ -50,7 +51,7 @@ unsigned merge_pods(const struct merge *merge);
 /*
  * The merged result; on success result_destroy frees it. Its verdicts and thresholds are
  * judged. Where the pods know how many they are, `merged` names the missing ones. ERR_PLAN: nothing
- * was added, windows have nothing in common, or an index was given twice.
+ * was added, no test's windows have anything in common, or an index was given twice.
  */
 int merge_finish(struct merge *merge, struct result *result, struct err *err);
 

@@ -64,10 +64,10 @@ static unsigned rank(const struct code *code)
 	return i;
 }
 
-/* Of the sum, or what the sum's own standing takes the place of. */
+/* Of the sum, or what the sum's own standing takes the place of: a pod's share of a limit. */
 static bool is_said(const struct verdict *verdicts, unsigned n, const char *code, bool held)
 {
-	if (held && (!strcmp(code, "published-limit") || !strcmp(code, "server-cache")))
+	if (held && !strcmp(code, "published-limit"))
 		return true;
 	for (unsigned i = 0; i < n; i++)
 		if (!strcmp(verdicts[i].code, code))

@@ -186,7 +186,7 @@ static int by_value(const void *a, const void *b)
 static int find_window(const struct sum *sum, struct test_result *tr, struct err *err)
 {
 	const struct share *last = &sum->shares[0], *first_end = last;
-	uint64_t first_ns = UINT64_MAX, end_ns;
+	uint64_t first_ns = UINT64_MAX, longest_ns = 0, end_ns;
 
 	for (size_t i = 0; i < sum->n; i++) {
 		const struct share *s = &sum->shares[i];
@@ -196,7 +196,7 @@ static int find_window(const struct sum *sum, struct test_result *tr, struct err
 			last = s;
 		if (s->started_ns + s->runtime_ns < first_end->started_ns + first_end->runtime_ns)
 			first_end = s;
-		tr->pods.longest_ns = max_u64(tr->pods.longest_ns, s->runtime_ns);
+		longest_ns = max_u64(longest_ns, s->runtime_ns);
 	}
 	end_ns = first_end->started_ns + first_end->runtime_ns;
 	if (end_ns <= last->started_ns)
@@ -207,6 +207,7 @@ static int find_window(const struct sum *sum, struct test_result *tr, struct err
 	tr->started_ns = last->started_ns;
 	tr->runtime_ns = end_ns - last->started_ns;
 	tr->pods.apart_ns = last->started_ns - first_ns;
+	tr->pods.longest_ns = longest_ns;
 	return 0;
 }
 

@@ -273,13 +273,29 @@ static void test_windows_must_overlap(void **unused)
 	add(merge, pod);
 	other->tests[0].started_ns = pod->tests[0].started_ns + 60 * NSEC_PER_SEC;
 	add(merge, other);
+	finish(merge, &result);
+	assert_int_equal(result.tests[0].status, STATUS_FAILED);
+	assert_non_null(strstr(result.tests[0].error, "'read-iops' was over in 'pvcbench-0"));
+	assert_null(result.tests[0].stats);
+	assert_int_equal(result.tests[1].status, STATUS_OK);
+	assert_int_equal(result.tests[1].pods.n, 2);
+	assert_int_equal(result_exit_code(&result), ERR_TEST);
+	result_destroy(&result);
+
+	merge = merge_new();
+	add(merge, pod);
+	for (unsigned i = 0; i < 2; i++)
+		other->tests[i].started_ns = pod->tests[i].started_ns + 600 * NSEC_PER_SEC;
+	add(merge, other);
 	assert_int_equal(merge_finish(merge, &result, &err), -1);
-	assert_non_null(strstr(err.text, "'read-iops' was over in 'pvcbench-0"));
+	assert_non_null(strstr(err.text, "was over in 'pvcbench-0"));
 	merge_free(merge);
+	for (unsigned i = 0; i < 2; i++)
+		other->tests[i].started_ns = pod->tests[i].started_ns;
 
 	/* 40 of 60 s in common: a concession */
 	merge = merge_new();
-	other->tests[0].started_ns -= 40 * NSEC_PER_SEC;
+	other->tests[0].started_ns += 20 * NSEC_PER_SEC;
 	add(merge, other);
 	add(merge, pod);
 	finish(merge, &result);
@@ -428,6 +444,31 @@ static void test_limits_of_a_shared_volume(void **unused)
 	}
 }
 
+/* What a pod has of the limit says nothing of the sum; that blocks were cached stays true. */
+static void test_limits_leave_what_was_cached(void **unused)
+{
+	struct merge *merge = merge_new();
+	struct result result;
+
+	(void)unused;
+	for (unsigned i = 0; i < 2; i++) {
+		struct pod_result *pod = pod_of(i, 2);
+
+		publish(pod, "server:/export");
+		pod->tests[0].n_verdicts = 2;
+		pod->tests[0].verdicts[0] = (struct verdict){.code = "published-limit"};
+		pod->tests[0].verdicts[1] = (struct verdict){.code = "server-cache"};
+		add(merge, pod);
+		pod_free(pod);
+	}
+	finish(merge, &result);
+	assert_int_equal(result.tests[0].n_verdicts, 2);
+	assert_string_equal(result.tests[0].verdicts[0].code, "published-limit");
+	assert_non_null(strstr(result.tests[0].verdicts[0].text, "class"));
+	assert_string_equal(result.tests[0].verdicts[1].code, "server-cache");
+	result_destroy(&result);
+}
+
 /* What is true of most pods stands first, in the words of the one that is hit most. */
 static void test_verdicts_of_pods(void **unused)
 {
@@ -505,6 +546,7 @@ int main(void)
 	        cmocka_unit_test(test_pods_that_did_not_end),
 	        cmocka_unit_test(test_the_worst_pod_judges),
 	        cmocka_unit_test(test_limits_of_a_shared_volume),
+	        cmocka_unit_test(test_limits_leave_what_was_cached),
 	        cmocka_unit_test(test_verdicts_of_pods),
 	        cmocka_unit_test(test_test_by_test),
 	        cmocka_unit_test(test_nothing_to_merge),
