@@ -1,4 +1,5 @@
 # A manifest of dbench's after swapping the image and adding fsGroup.
+# side by side
 bats_require_minimum_version 1.5.0
 load lib.bash
 

@@ -1,4 +1,5 @@
 # What the documentation tells to type on a cluster, as it stands there.
+# side by side
 bats_require_minimum_version 1.5.0
 load lib.bash
 

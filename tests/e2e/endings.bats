@@ -1,4 +1,5 @@
 # How a Job can end before its time, or not begin, and what `make logs` and `make results` say.
+# side by side
 bats_require_minimum_version 1.5.0
 load lib.bash
 

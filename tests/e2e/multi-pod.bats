@@ -1,5 +1,6 @@
 # multi-pod on one volume: what four pods measure together, and what becomes of those whose
 # number is not complete. The pods are on one node, so that a volume for one node will do.
+# side by side
 bats_require_minimum_version 1.5.0
 load lib.bash
 

@@ -61,13 +61,16 @@ watch_signals() { # PID
 
 # Of what comes before the signal kubectl and the kubelet have the blame.
 @test "a pod that is deleted prints what it has within 2 s of the signal" {
-	local name=long-pvcbench-emptydir pod
+	local name=long-pvcbench-emptydir pod process
 	await 60 is_running "$name"
 	pod=$(k get pods -l "job-name=$name" -o jsonpath='{.items[0].metadata.name}')
 	k logs -f --timestamps "$pod" >"$T/times" 3>&- &
 	undo "kill $! 2>/dev/null"
 	await 60 grep -q 'read-latency: .*IOPS' "$T/times"
-	! on_this_machine || watch_signals "$(process_of "$pod")"
+	if on_this_machine; then
+		process=$(process_of "$pod")
+		watch_signals "$process"
+	fi
 	# Of no Job any more, it is not replaced.
 	k delete job "$name" --cascade=orphan
 	asked=$(date +%s%N)
@@ -76,7 +79,8 @@ watch_signals() { # PID
 	cut -d ' ' -f 2- "$T/times" >"$T/log"
 	results
 	holds '.interrupted and (.tests[0] | .status == "interrupted" and .read.ios > 0)'
-	await 40 not k get pod "$pod" >/dev/null
+	! on_this_machine || await 5 not test -e "/proc/$process"
+	await 120 not k get pod "$pod" >/dev/null
 	printed=$(printed_at ' = Dbench Summary =$')
 	echo "# printed $(((printed - asked) / 1000000)) ms after kubectl delete" >&3
 	if on_this_machine; then

@@ -1,4 +1,5 @@
 # Why a pod does not start, each reason arranged for real, and what `make logs` says of it.
+# side by side
 bats_require_minimum_version 1.5.0
 load lib.bash
 
