@@ -47,3 +47,35 @@ load lib
 	never_says '^repeats: '
 	holds 'has("repeats") | not'
 }
+
+# Of 5 runs, in seconds.
+dd_median() { # ARG...
+	local round
+	for round in 1 2 3 4 5; do
+		dd "$@" 2>&1 | sed -n 's/.* copied, \([0-9.]*\) s, .*/\1/p'
+	done | sort -n | sed -n 3p
+}
+
+# Our own median by that.
+by_dd() { # NAME SECONDS
+	get "[.tests[] | select(.repeat.of == \"$1\").runtime_ns / 1e9] | sort[2] / $2"
+}
+
+@test "a file takes as long as dd takes for it" {
+	faultfs
+	plan <<-END
+		target: $mnt
+		bs: 12KiB
+		size: 1200KiB
+		loops: 1
+		repeat: 5
+		tests:
+		  - {name: w, rw: write, direct: false, layout: none, end_fsync: true}
+		  - {name: r, rw: read}
+	END
+	rules "read delay 4" "write delay 4" "fsync delay 30"
+	measure
+	within "$(by_dd w "$(dd_median if=/dev/zero of="$mnt/theirs" bs=12k count=100 \
+		conv=fsync)")" 0.9 1.1
+	within "$(by_dd r "$(dd_median if="$mnt/theirs" of=/dev/null bs=12k iflag=direct)")" 0.9 1.1
+}
