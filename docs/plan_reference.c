@@ -236,12 +236,20 @@ static void print_sinks(void)
 	printf("      ]\n    },\n");
 }
 
+/* Rows of one name are one key: the first takes what any of them takes. */
+static bool is_first(const struct field *row)
+{
+	return field_find(plan_fields, plan_n_fields, row->name) == row;
+}
+
 /* "KEY": {"$ref"}, for all keys but the first `skip`. */
 static void print_references(const char *indent, size_t skip)
 {
 	for (size_t i = skip; i < plan_n_fields; i++)
-		printf("%s%s\"%s\": {\"$ref\": \"#/definitions/%s\"}", i > skip ? ",\n" : "",
-		       indent, plan_fields[i].name, plan_fields[i].name);
+		if (is_first(&plan_fields[i]))
+			printf("%s%s\"%s\": {\"$ref\": \"#/definitions/%s\"}",
+			       i > skip ? ",\n" : "", indent, plan_fields[i].name,
+			       plan_fields[i].name);
 }
 
 static void print_schema(void)
@@ -272,6 +280,8 @@ static void print_schema(void)
 	print_references("        ", 0);
 	printf("\n      }\n    }");
 	for (size_t i = 0; i < plan_n_fields; i++) {
+		if (!is_first(&plan_fields[i]))
+			continue;
 		printf(",\n");
 		print_key(&plan_fields[i]);
 	}

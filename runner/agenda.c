@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "dbench.h"
+#include "out/text.h"
 
 #define PLAN_MOUNTED "/etc/pvcbench/plan.yaml"
 #define PLAN_DEFAULT "cce"
@@ -92,6 +93,8 @@ struct target *agenda_target(struct agenda *agenda, const struct test *test)
 /* Our own file is written before it is read. */
 static bool test_writes(const struct test *test)
 {
+	if (plan_is_persist(test))
+		return test->step == STEP_WRITE || test->step == STEP_REMOVE;
 	return plan_writes(test) || (!test->filename[0] && test->layout == LAYOUT_FULL);
 }
 
@@ -265,8 +268,8 @@ static bool has_data_to_keep(const struct agenda *agenda)
 
 static bool is_repeatable(const struct test *test)
 {
-	return !plan_by_amount(test) && !plan_paces(test) && test->limits_probe != PROBE_FALSE &&
-	       strcmp(test->ioengine, "null") != 0;
+	return !plan_is_persist(test) && !plan_by_amount(test) && !plan_paces(test) &&
+	       test->limits_probe != PROBE_FALSE && strcmp(test->ioengine, "null") != 0;
 }
 
 bool agenda_drift(const struct agenda *agenda, struct test *again)
@@ -343,10 +346,22 @@ static void write_extent(FILE *out, const struct preview *preview)
 		fprintf(out, "until its amount is read");
 }
 
+static void write_step(FILE *out, const struct test *test)
+{
+	char step[RESULT_TEXT_MAX] = "";
+
+	text_step(test, step, sizeof(step));
+	fprintf(out, "%-24s %-16s %s\n", test->name, test->target, step);
+}
+
 static void write_preview(FILE *out, const struct test *test, const struct preview *preview)
 {
 	char layout[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
 
+	if (plan_is_persist(test)) {
+		write_step(out, test);
+		return;
+	}
 	fprintf(out, "%-24s %-16s size %-8s layout %-8s ", test->name, test->target,
 	        units_format_size(preview->size, size),
 	        units_format_size(preview->layout_bytes, layout));

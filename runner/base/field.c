@@ -238,6 +238,15 @@ bool field_is_of(const struct field *row, const char *kind)
 	return !row->kinds;
 }
 
+const struct field *field_find_of(const struct field *table, size_t n, const char *name,
+                                  const char *kind)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(table[i].name, name) && field_is_of(&table[i], kind))
+			return &table[i];
+	return NULL;
+}
+
 static unsigned min_of_3(unsigned a, unsigned b, unsigned c)
 {
 	unsigned least = a < b ? a : b;
@@ -301,7 +310,8 @@ int field_append_nearest(const struct field *table, size_t n, const char *neares
 		return err_append(err, " (did you mean '%s'?)", nearest);
 	err_append(err, " (known:");
 	for (size_t i = 0; i < n; i++)
-		err_append(err, "%s %s", i ? "," : "", table[i].name);
+		if (field_find(table, n, table[i].name) == &table[i])
+			err_append(err, "%s %s", i ? "," : "", table[i].name);
 	return err_append(err, ")");
 }
 

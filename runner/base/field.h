@@ -50,8 +50,15 @@ int field_set(const struct field *row, void *object, const char *text, struct er
 /* Write every default of the table (of n rows) into *object. Our table, our bug: asserts. */
 void field_set_defaults(const struct field *table, size_t n, void *object);
 
-/* The row of this name, or NULL. */
+/* The first row of this name, or NULL. */
 const struct field *field_find(const struct field *table, size_t n, const char *name);
+
+/*
+ * The row of this name that objects of this kind have, or NULL. Rows of one name stand for one
+ * member of several kinds that differ in range or default; the first one takes what any takes.
+ */
+const struct field *field_find_of(const struct field *table, size_t n, const char *name,
+                                  const char *kind);
 
 #define FIELD_TOO_FAR 4u
 

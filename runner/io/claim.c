@@ -5,6 +5,7 @@
 #include "io/claim.h"
 
 #include "io/host.h"
+#include "io/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,21 +114,6 @@ static size_t format(const struct claim *claim, char text[CLAIM_BYTES_MAX])
 
 _Static_assert(sizeof(struct claim) + 512 < CLAIM_BYTES_MAX, "a claim may pass its limit");
 
-static int write_all(int fd, const char *text, size_t n)
-{
-	while (n) {
-		ssize_t written = write(fd, text, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written ? errno : EIO;
-		text += written;
-		n -= (size_t)written;
-	}
-	return 0;
-}
-
 int claim_write(int dirfd, const struct claim *claim)
 {
 	char text[CLAIM_BYTES_MAX];
@@ -138,7 +124,7 @@ int claim_write(int dirfd, const struct claim *claim)
 	if (fd < 0)
 		return errno;
 
-	int errnum = write_all(fd, text, n);
+	int errnum = whole_write(fd, text, n);
 
 	/* Network file systems tell at close what did not fit. */
 	if (close(fd) < 0 && !errnum)

@@ -8,6 +8,7 @@
 const struct kind *const kinds[] = {
         &kind_block,
         &kind_probe,
+        &kind_persist,
         NULL,
 };
 

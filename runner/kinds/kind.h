@@ -125,7 +125,7 @@ struct kind {
 	           struct err *err);
 };
 
-extern const struct kind kind_block, kind_probe;
+extern const struct kind kind_block, kind_probe, kind_persist;
 
 /* By its name in the plan; NULL when there is none. */
 const struct kind *kind_find(const char *name);

@@ -414,14 +414,36 @@ static const struct member repeat_members[] = {
         {0},
 };
 
-const struct member json_test_members[] = {
-        {"name", TEXT_AT(struct test_result, name), .required = true},
-        {"repeat", OBJECT_AT(struct test_result, repeat, repeat_members), .present = is_repeat},
-        {"kind", TEXT_AT(struct test_result, kind)},
-        {"target", TEXT_AT(struct test_result, target)},
-        {"status", CHOICE_AT(struct test_result, status, status_words), .required = true},
-        {"error", TEXT_AT(struct test_result, error)},
-        {"error_class", CHOICE_AT(struct test_result, exit_class, class_words)},
+static bool is_persist(const void *object)
+{
+	return result_is_persist(object);
+}
+
+static bool has_load(const void *object)
+{
+	return !is_persist(object);
+}
+
+static bool was_found(const void *object)
+{
+	return ((const struct persist_result *)object)->found;
+}
+
+static const struct member persist_members[] = {
+        {"step", CHOICE_AT(struct persist_result, step, plan_step_names), .required = true},
+        {"key", TEXT_AT(struct persist_result, key), .required = true},
+        {"found", BOOL_AT(struct persist_result, found), .required = true},
+        {"bytes", UINT_AT(struct persist_result, bytes), .known = was_found},
+        {"age_ns", UINT_AT(struct persist_result, age_ns), .known = was_found},
+        {"host", TEXT_AT(struct persist_result, host)},
+        {"run", TEXT_AT(struct persist_result, run_id)},
+        {"took_ns", KNOWN_AT(struct persist_result, took_ns)},
+        {"waited_ns", UINT_AT(struct persist_result, waited_ns), .required = true},
+        {0},
+};
+
+/* What the load was to be, and how it was done. */
+static const struct member load_members[] = {
         {"rw", CHOICE_AT(struct test_result, rw, plan_rw_names)},
         {"rwmixread", UINT_AT(struct test_result, rwmixread), .known = is_mixed},
         {"bs", UINT_AT(struct test_result, bs)},
@@ -471,6 +493,19 @@ const struct member json_test_members[] = {
          .present = is_verified},
         {"verify_crossed", UINT_AT(struct test_result, verify_crossed), .present = is_verified},
         {"ledger", TEXT_AT(struct test_result, ledger), .present = is_verified},
+        {0},
+};
+
+const struct member json_test_members[] = {
+        {"name", TEXT_AT(struct test_result, name), .required = true},
+        {"repeat", OBJECT_AT(struct test_result, repeat, repeat_members), .present = is_repeat},
+        {"kind", TEXT_AT(struct test_result, kind)},
+        {"target", TEXT_AT(struct test_result, target)},
+        {"status", CHOICE_AT(struct test_result, status, status_words), .required = true},
+        {"error", TEXT_AT(struct test_result, error)},
+        {"error_class", CHOICE_AT(struct test_result, exit_class, class_words)},
+        {"load", PART_OF(load_members), .present = has_load},
+        {"persist", OBJECT_AT(struct test_result, persist, persist_members), .present = is_persist},
         {"concessions", LIST_AT(struct test_result, concessions, n_concessions)},
         {"errors", .write = write_errors, .read = read_errors},
         {"counters", .known = was_started, .write = write_counters, .read = read_counters},

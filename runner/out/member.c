@@ -78,6 +78,8 @@ static void write_member(struct emit *emit, const struct member *row, const void
 	case MEMBER_OBJECT:
 		member_write_object(emit, row->name, row->members, slot);
 		break;
+	case MEMBER_PART:
+		break;
 	case MEMBER_LIST:
 	case MEMBER_ARRAY:
 		write_list(emit, row, object);
@@ -85,18 +87,25 @@ static void write_member(struct emit *emit, const struct member *row, const void
 	}
 }
 
-void member_write_object(struct emit *emit, const char *key, const struct member *rows,
-                         const void *object)
+static void write_members(struct emit *emit, const struct member *rows, const void *object)
 {
-	emit_open(emit, key, '{');
 	for (; rows->name; rows++) {
 		if (rows->present && !rows->present(object))
 			continue;
-		if (rows->known && !rows->known(object))
+		if (rows->type == MEMBER_PART)
+			write_members(emit, rows->members, object);
+		else if (rows->known && !rows->known(object))
 			emit_null(emit, rows->name);
 		else
 			write_member(emit, rows, object);
 	}
+}
+
+void member_write_object(struct emit *emit, const char *key, const struct member *rows,
+                         const void *object)
+{
+	emit_open(emit, key, '{');
+	write_members(emit, rows, object);
 	emit_close(emit, '}');
 }
 
@@ -240,6 +249,11 @@ int member_read_object(const cJSON *item, const struct member *rows, void *objec
 	for (; rows->name; rows++) {
 		const cJSON *member = cJSON_GetObjectItemCaseSensitive(item, rows->name);
 
+		if (rows->type == MEMBER_PART) {
+			if (member_read_object(item, rows->members, object, err))
+				return -1;
+			continue;
+		}
 		if (!member && rows->required)
 			return err_set(err, ERR_PLAN, "has no member '%s'", rows->name);
 		if (!member || (rows->known && cJSON_IsNull(member)))

@@ -23,6 +23,8 @@ enum member_type {
 	MEMBER_DOUBLE,   /* double */
 	MEMBER_BOOL,     /* bool */
 	MEMBER_CHOICE,   /* int: the index of a word; "" is null */
+	MEMBER_PART,     /* the members of the same object that are there together, or (see
+	                    present) not; its name is in no document */
 	MEMBER_OBJECT,   /* a struct at offset, described by members */
 	MEMBER_LIST,     /* an array at offset of elements of size, described by members (NULL:
 	                    texts), at most max of them; how many is an unsigned at count_at */
@@ -59,6 +61,7 @@ struct member {
 #define CHOICE_AT(s, m, list)   .type = MEMBER_CHOICE, AT(s, m), .words = list
 #define OBJECT_AT(s, m, table)  .type = MEMBER_OBJECT, AT(s, m), .members = table
 #define MANY_AT(s, m, n)        AT(s, m), .size = sizeof(SLOT(s, m[0])), .count_at = offsetof(s, n)
+#define PART_OF(table)          .type = MEMBER_PART, .members = table
 #define LIST_AT(s, m, n)        .type = MEMBER_LIST, MANY_AT(s, m, n), .max = ARRAY_SIZE(SLOT(s, m))
 #define ARRAY_AT(s, m, n, most) .type = MEMBER_ARRAY, MANY_AT(s, m, n), .max = most
 

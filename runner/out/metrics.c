@@ -147,16 +147,17 @@ static void write_test_info(FILE *out, const char *name, const struct subject *s
 {
 	const struct test_result *tr = s->tr;
 	const struct conditions *conditions = result_conditions(s->result, tr);
+	bool has_load = !result_is_persist(tr);
 	char bs[24], iodepth[24], numjobs[24], size[24];
 	const struct label labels[] = {
 	        {"test", tr->name},
 	        {"target", tr->target},
 	        {"class", conditions->class},
 	        {"kind", tr->kind},
-	        {"rw", plan_rw_name(tr->rw)},
-	        {"bs", bs},
-	        {"iodepth", iodepth},
-	        {"numjobs", numjobs},
+	        {"rw", has_load ? plan_rw_name(tr->rw) : ""},
+	        {"bs", has_load ? bs : ""},
+	        {"iodepth", has_load ? iodepth : ""},
+	        {"numjobs", has_load ? numjobs : ""},
 	        {"size", tr->size ? size : ""},
 	        {"ioengine", tr->ioengine},
 	        {"direct", tr->ioengine[0] ? (tr->direct ? "true" : "false") : ""},

@@ -36,6 +36,7 @@ static const char *const phase_name[] = {
         [PHASE_VERIFY] = "reading back",
         [PHASE_PROBE] = "probe of limits (not counted)",
         [PHASE_CACHE] = "probe of caches (not counted)",
+        [PHASE_LOOK] = "looking",
 };
 
 /* Take the live line off the screen. */
@@ -98,9 +99,19 @@ static void append_amount(const struct test *test, char *out)
 		            units_format_time(test->ramp_time_ns + test->runtime_ns, text));
 }
 
+static void append_load(const struct test *test, char *out)
+{
+	char bs[UNITS_TEXT_MAX];
+
+	text_append(out, LINE_MAX_BYTES, "%s %s depth %llu x %llu job%s, ", plan_rw_name(test->rw),
+	            text_size(test->bs, bs), (unsigned long long)test->iodepth,
+	            (unsigned long long)test->numjobs, test->numjobs > 1 ? "s" : "");
+	append_amount(test, out);
+}
+
 void progress_begin(struct progress_view *view, const struct test *test)
 {
-	char line[LINE_MAX_BYTES], bs[UNITS_TEXT_MAX];
+	char line[LINE_MAX_BYTES];
 
 	snprintf(view->name, sizeof(view->name), "%s", test->name);
 	view->by_amount = plan_by_amount(test);
@@ -119,10 +130,10 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	        test->interval_ns >= EACH_INTERVAL_NS && plan_is_probe(test) ? EACH_MAX : 0;
 	view->told_ios = view->told_latency_ns = 0;
 	start_text(view, line);
-	text_append(line, LINE_MAX_BYTES, "%s %s depth %llu x %llu job%s, ", plan_rw_name(test->rw),
-	            text_size(test->bs, bs), (unsigned long long)test->iodepth,
-	            (unsigned long long)test->numjobs, test->numjobs > 1 ? "s" : "");
-	append_amount(test, line);
+	if (plan_is_persist(test))
+		text_step(test, line, sizeof(line));
+	else
+		append_load(test, line);
 	write_line(view, line);
 }
 
@@ -216,7 +227,7 @@ static void append_rates(const struct progress_view *view, const struct progress
 	uint64_t bytes = p->bytes - view->last_bytes;
 	char text[UNITS_TEXT_MAX];
 
-	if (seconds <= 0)
+	if (seconds <= 0 || p->phase == PHASE_LOOK)
 		return;
 	if (p->phase != PHASE_LAYOUT && p->phase != PHASE_VERIFY)
 		text_append(out, LINE_MAX_BYTES, ", %s IOPS",

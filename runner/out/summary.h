@@ -38,6 +38,12 @@ void curves_write(FILE *out, const struct result *result);
 /* What the repeats of a test have in common, and how far they differ. */
 void repeats_write(FILE *out, const struct result *result);
 
+/* What was seen of files that outlive the run. */
+void persists_write(FILE *out, const struct result *result);
+
+/* The same of one test that ran to its end, behind what is in out[size]. */
+void persist_headline(const struct persist_result *p, char *out, size_t size);
+
 /* What was searched, step by step. */
 void searches_write(FILE *out, const struct result *result);
 

@@ -179,7 +179,7 @@ static void each_row(const struct result *result, row_fn *visit, void *arg)
 {
 	for (unsigned i = 0; i < result->n_tests; i++) {
 		struct row row = {.tr = &result->tests[i], .op = NO_OP};
-		bool any = false;
+		bool any = result_is_persist(row.tr); /* no load: persist.c tells it */
 
 		for (unsigned op = 0; op < STATS_OPS; op++) {
 			if (!test_result_measured(row.tr, (enum stats_op)op))
@@ -195,6 +195,7 @@ static void each_row(const struct result *result, row_fn *visit, void *arg)
 
 struct table {
 	FILE *out;
+	unsigned n_rows;
 	size_t width[ARRAY_SIZE(columns)];
 };
 
@@ -202,6 +203,7 @@ static void measure_row(void *arg, const struct row *row)
 {
 	struct table *table = arg;
 
+	table->n_rows++;
 	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++) {
 		char cell[CELL_MAX] = "";
 
@@ -241,6 +243,8 @@ void table_write(FILE *out, const struct result *result)
 	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
 		table.width[i] = strlen(columns[i].title);
 	each_row(result, measure_row, &table);
+	if (!table.n_rows)
+		return;
 	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
 		write_cell(&table, i, columns[i].title);
 	each_row(result, write_row, &table);

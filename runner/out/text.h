@@ -27,6 +27,9 @@ char *text_size(uint64_t bytes, char *out);
 /* As fio writes it, except that a slow rate is not cut down to a whole number, or to 0. */
 char *text_rate(double iops, char *out);
 
+/* What kind persist is to do, behind what is in out[size]: "expect 'key', at most 10s". */
+void text_step(const struct test *test, char *out, size_t size);
+
 /* One line of a test's headline figures, as at its end in the log (no newline). */
 void text_headline(const struct test_result *tr, char *out, size_t size);
 

@@ -13,6 +13,7 @@
 #include "base/units.h"
 
 #define SIZE_MAX_BYTES   (KIB * KIB * GIB) /* 1 PiB */
+#define KEY_MAX_BYTES    (1 * GIB)
 #define BLOCK_MIN_BYTES  512
 #define RUNTIME_MIN_NS   (10 * NSEC_PER_MSEC)
 #define TIME_MAX_NS      (168 * 3600 * NSEC_PER_SEC)
@@ -49,7 +50,8 @@ static const char *const destroy_choices[] = {
         NULL,
 };
 
-static const char *const kinds[] = {"block", PLAN_KIND_PROBE, NULL}; /* as in kinds/kind.c */
+/* As in kinds/kind.c. */
+static const char *const kinds[] = {"block", PLAN_KIND_PROBE, PLAN_KIND_PERSIST, NULL};
 static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "null", NULL};
 
 /* "50%": the number before the suffix, or false. */
@@ -103,17 +105,28 @@ static int parse_distribution(void *slot, const char *text, struct err *err)
 }
 
 /* Words that end up in file names and in one table column. */
-static int parse_name(void *slot, const char *text, struct err *err)
+static int parse_label(char *slot, size_t size, const char *text, const char *what, struct err *err)
 {
 	size_t length = strlen(text);
 
-	if (!length || length >= PLAN_NAME_MAX)
-		return err_set(err, ERR_PLAN, "'%.32s%s' is not a name", text, length ? "..." : "");
+	if (!length || length >= size)
+		return err_set(err, ERR_PLAN, "'%.32s%s' is not a %s", text, length ? "..." : "",
+		               what);
 	for (const char *p = text; *p; p++)
 		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-')
-			return err_set(err, ERR_PLAN, "'%s' is not a name", text);
+			return err_set(err, ERR_PLAN, "'%s' is not a %s", text, what);
 	memcpy(slot, text, length + 1);
 	return 0;
+}
+
+static int parse_name(void *slot, const char *text, struct err *err)
+{
+	return parse_label(slot, PLAN_NAME_MAX, text, "name", err);
+}
+
+static int parse_key(void *slot, const char *text, struct err *err)
+{
+	return parse_label(slot, PLAN_KEY_MAX, text, "key", err);
 }
 
 static int parse_percentile(void *slot, const char *text, struct err *err)
@@ -181,11 +194,12 @@ const struct field plan_fields[] = {
          .flags = FIELD_SINGLE,
          AT(kind),
          .parse = parse_kind,
-         .pattern = "block|" PLAN_KIND_PROBE,
-         .allowed = "block, probe",
+         .pattern = "block|" PLAN_KIND_PROBE "|" PLAN_KIND_PERSIST,
+         .allowed = "block, probe, persist",
          .default_text = "block",
          .help = "What sort of test it is; `block` reads and writes blocks of a file or device, "
-                 "`probe` asks for one block after the other, with pauses, and tells each."},
+                 "`probe` asks for one block after the other, with pauses, and tells each, "
+                 "`persist` writes a file that stays, or looks whether it is there."},
         {.name = "target",
          .type = FIELD_STRING,
          TEXT(target),
@@ -249,6 +263,40 @@ const struct field plan_fields[] = {
          .help = "Bytes of the file that a job works on, from `offset` on; `N%` of the free space "
                  "or `Nxmem`, N times the memory. Shrunk to what the volume holds, which is said. "
                  "`N%` of an object store, or of a volume without a capacity, is 1GiB."},
+        {.name = "size",
+         .kinds = PLAN_KIND_PERSIST,
+         .type = FIELD_SIZE,
+         AT(key_bytes),
+         .max = KEY_MAX_BYTES,
+         .default_text = "1MiB",
+         .help = "Bytes that `step: write` puts into the file. Said of the test itself, not as a "
+                 "default of all."},
+        {.name = "step",
+         .kinds = PLAN_KIND_PERSIST,
+         .type = FIELD_CHOICE,
+         AT(step),
+         .choices = plan_step_names,
+         .default_text = "write",
+         .help = "What is done with the file `pvcbench-persist-KEY` of the target: `write` it, "
+                 "synced, in the place of an earlier one; `expect` it with the bytes that were "
+                 "written; `expect-absent`: it fails where it is there; `remove` it."},
+        {.name = "key",
+         .kinds = PLAN_KIND_PERSIST,
+         .type = FIELD_CUSTOM,
+         AT(key),
+         .parse = parse_key,
+         .pattern = "[A-Za-z0-9_-]{1,63}",
+         .allowed = "up to 63 characters of A-Z a-z 0-9 _ -",
+         .default_text = "key",
+         .help = "Which file: those who write and look for the same one name the same key."},
+        {.name = "wait",
+         .kinds = PLAN_KIND_PERSIST,
+         .type = FIELD_TIME,
+         AT(wait_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "0",
+         .help = "How long `expect` waits for the file, and `expect-absent` goes on looking. 0: "
+                 "one look."},
         {.name = "offset",
          .kinds = PLAN_KINDS_IO,
          .type = FIELD_SIZE,

@@ -11,19 +11,42 @@ const char *const plan_rw_names[] = {
         [RW_RANDRW + 1] = NULL,
 };
 
+const char *const plan_step_names[] = {
+        [STEP_WRITE] = "write",   [STEP_EXPECT] = "expect", [STEP_EXPECT_ABSENT] = "expect-absent",
+        [STEP_REMOVE] = "remove", [STEP_REMOVE + 1] = NULL,
+};
+
+bool plan_is_persist(const struct test *test)
+{
+	return !strcmp(test->kind, PLAN_KIND_PERSIST);
+}
+
 bool plan_is_probe(const struct test *test)
 {
 	return !strcmp(test->kind, PLAN_KIND_PROBE);
 }
 
 /* A probe is a block test of a special shape. */
-void plan_complete(struct test *test)
+static void complete_probe(struct test *test)
 {
-	if (!plan_is_probe(test))
-		return;
 	test->thinktime_ns = test->interval_ns;
 	test->io_size = test->requests * test->bs;
 	test->ramp_time_ns = 0;
+}
+
+/* What it may take is its wait. */
+static void complete_persist(struct test *test)
+{
+	test->runtime_ns = test->wait_ns;
+	test->ramp_time_ns = 0;
+}
+
+void plan_complete(struct test *test)
+{
+	if (plan_is_probe(test))
+		complete_probe(test);
+	else if (plan_is_persist(test))
+		complete_persist(test);
 }
 
 bool plan_reads(const struct test *test)

@@ -13,6 +13,7 @@
 #define PLAN_FILE_MAX    (1024 * KIB)
 #define PLAN_NAME_MAX    128
 #define PLAN_PATH_MAX    1024
+#define PLAN_KEY_MAX     64
 #define PLAN_EXPECT_MAX  8
 #define PLAN_REPEATS_MAX 100
 #define PLAN_DEPTH_MAX   4096
@@ -26,6 +27,7 @@ enum plan_buffer { BUFFER_RANDOM, BUFFER_ZERO };
 enum plan_layout { LAYOUT_FULL, LAYOUT_NONE };
 enum plan_destroy { DESTROY_NOTHING, DESTROY_NAMED, DESTROY_ANYTHING };
 enum plan_verify { VERIFY_NONE, VERIFY_CRC32C };
+enum plan_step { STEP_WRITE, STEP_EXPECT, STEP_EXPECT_ABSENT, STEP_REMOVE };
 
 /* A size that may depend on where it is used. */
 struct plan_size {
@@ -75,6 +77,11 @@ struct test {
 	uint64_t requests, interval_ns; /* of a probe, which turns them into the above */
 	uint64_t latency_target_ns; /* the highest rate that keeps it is searched; 0: no search */
 	double latency_percentile;  /* of the latency that is held against it */
+	/* Of persist: what is done with the file of this key. */
+	int step; /* enum plan_step */
+	char key[PLAN_KEY_MAX];
+	uint64_t key_bytes; /* "size" */
+	uint64_t wait_ns;
 	struct plan_distribution random_distribution;
 	bool randommap;
 	uint64_t randseed;          /* 0: a new one each run */
@@ -162,6 +169,11 @@ static inline bool plan_by_amount(const struct test *test)
 /* Asks for one block after the other, to tell each. */
 #define PLAN_KIND_PROBE "probe"
 bool plan_is_probe(const struct test *test);
+
+/* A file that outlives the run: one writes it, others look for it. */
+#define PLAN_KIND_PERSIST "persist"
+bool plan_is_persist(const struct test *test);
+extern const char *const plan_step_names[]; /* by enum plan_step, ended by NULL */
 
 /* Whether it holds back by itself, so that its rate is not the volume's. */
 static inline bool plan_paces(const struct test *test)

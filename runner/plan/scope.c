@@ -194,6 +194,19 @@ static int add_repeats(struct plan *plan, const struct test *test, struct err *e
 	return 0;
 }
 
+/* A key that means something else to this kind: its values have to suit that. */
+static int change_row(struct setting *setting, const struct field *row, const char *name,
+                      struct err *err)
+{
+	struct test scratch;
+
+	for (unsigned i = 0; i < setting->n_values; i++)
+		if (field_set(row, &scratch, setting->values[i].text, err))
+			return err_wrap(err, "test '%s': %s", name, row->name);
+	setting->row = row;
+	return 0;
+}
+
 /*
  * What is said of all tests may suit some of them only, and is left out of others; what is
  * said of one must suit it.
@@ -207,13 +220,18 @@ static int fit_kind(struct scope *all, struct err *err)
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < all->n; i++) {
-		const struct field *row = all->settings[i].row;
+		struct setting *own = &all->settings[i];
+		const struct field *row = own->row;
+		const struct field *of_kind =
+		        field_find_of(plan_fields, plan_n_fields, row->name, kind);
 
-		if (field_is_of(row, kind))
-			all->settings[kept++] = all->settings[i];
-		else if (all->settings[i].is_own)
+		if (own->is_own && !of_kind)
 			return err_set(err, ERR_PLAN, "test '%s': %s is no key of kind %s (of: %s)",
 			               name, row->name, kind, row->kinds);
+		if (own->is_own && of_kind != row && change_row(own, of_kind, name, err))
+			return -1;
+		if (own->row == of_kind)
+			all->settings[kept++] = *own;
 	}
 	all->n = kept;
 	return 0;

@@ -42,6 +42,8 @@ static const struct row {
         {ROW(ramp_time_ns, ROW_UINT)},
         {ROW(runtime_asked_ns, ROW_UINT)},
         {ROW(verify, ROW_INT)},
+        {ROW(persist.step, ROW_INT), .always = true},
+        {ROW(persist.key, ROW_TEXT), .always = true},
 };
 
 static void value_text(const struct row *row, const struct test_result *tr, char *out, size_t size)

@@ -31,6 +31,17 @@ static void describe_syncs(struct test_result *tr, const struct test *test)
 	tr->end_fsync = test->end_fsync;
 }
 
+bool result_is_persist(const struct test_result *tr)
+{
+	return !strcmp(tr->kind, PLAN_KIND_PERSIST);
+}
+
+static void describe_persist(struct persist_result *persist, const struct test *test)
+{
+	persist->step = test->step;
+	snprintf(persist->key, sizeof(persist->key), "%s", test->key);
+}
+
 void test_result_init(struct test_result *tr, const struct test *test)
 {
 	memset(tr, 0, sizeof(*tr));
@@ -60,6 +71,7 @@ void test_result_init(struct test_result *tr, const struct test *test)
 	tr->offset = test->offset;
 	tr->offset_increment = test->offset_increment;
 	search_init(&tr->search, test);
+	describe_persist(&tr->persist, test);
 	if (!test->loops && !test->io_size) {
 		tr->ramp_time_ns = test->ramp_time_ns;
 		tr->runtime_asked_ns = test->runtime_ns;

@@ -87,6 +87,19 @@ struct cache_probe {
 	uint64_t first_low_ns, again_high_ns;
 };
 
+/* Of kind persist: what was done with its file, and what was seen. */
+struct persist_result {
+	int step; /* enum plan_step */
+	char key[PLAN_KEY_MAX];
+	uint64_t took_ns;   /* to write and sync it, to read and check it, or to remove it */
+	uint64_t waited_ns; /* for it to be seen, or that it was looked for in vain */
+	bool found;         /* it was there, or is by now; then: */
+	uint64_t bytes;     /* of its data */
+	uint64_t age_ns;    /* since it was written, by the clocks of both hosts */
+	char host[RESULT_TEXT_MAX];   /* who wrote it, in a cluster the pod's name */
+	char run_id[RESULT_TEXT_MAX]; /* and in which run */
+};
+
 struct test_result {
 	char name[PLAN_NAME_MAX];
 	struct plan_repeat repeat;
@@ -147,6 +160,7 @@ struct test_result {
 	struct pods pods;
 	struct cache_probe cache_probe;
 	struct search search; /* the figures are those of its last step */
+	struct persist_result persist;
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
@@ -225,7 +239,8 @@ enum progress_phase {
 	PHASE_DRAIN,
 	PHASE_VERIFY,
 	PHASE_PROBE,
-	PHASE_CACHE
+	PHASE_CACHE,
+	PHASE_LOOK
 };
 
 /* How a running test stands; told several times a second while it runs. */
@@ -239,6 +254,9 @@ struct progress {
 	uint64_t latency_sum_ns; /* of these */
 	uint64_t stalled_ns;     /* time since the last completion */
 };
+
+/* Whether it is of kind persist: then it has no load, and no figures of one. */
+bool result_is_persist(const struct test_result *tr);
 
 /* Everything that the plan says; nothing measured yet, status STATUS_OK. */
 void test_result_init(struct test_result *tr, const struct test *test);

@@ -1,4 +1,4 @@
-/* links: base/err.c base/workers.c io/claim.c io/heartbeat.c io/host.c */
+/* links: base/err.c base/workers.c io/claim.c io/heartbeat.c io/host.c io/whole.c */
 /*
  * What is read is what was written; nothing else that lies there is taken for a claim; who
  * lives is told by the process.

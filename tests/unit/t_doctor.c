@@ -1,6 +1,6 @@
 /* links: base/err.c base/units.c base/workers.c doctor.c io/aio.c io/claim.c io/device.c
  * io/engine.c io/file.c io/heartbeat.c io/host.c io/leftover.c io/mount.c io/null.c io/psync.c
- * io/rundir.c io/target.c io/uring.c */
+ * io/rundir.c io/target.c io/uring.c io/whole.c */
 /*
  * The form of every line, and that nothing stays behind.
  */

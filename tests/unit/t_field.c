@@ -170,6 +170,24 @@ static void test_find(void **state)
 	assert_null(field_find(table, ARRAY_SIZE(table), "bsx"));
 }
 
+/* Rows of one name: the first is that of the name, each that of its kinds. */
+static void test_find_of(void **state)
+{
+	static const struct field rows[] = {
+	        {.name = "size", .kinds = "block probe"},
+	        {.name = "size", .kinds = "files"},
+	        {.name = "name"},
+	};
+	const size_t n = ARRAY_SIZE(rows);
+
+	(void)state;
+	assert_ptr_equal(field_find(rows, n, "size"), &rows[0]);
+	assert_ptr_equal(field_find_of(rows, n, "size", "probe"), &rows[0]);
+	assert_ptr_equal(field_find_of(rows, n, "size", "files"), &rows[1]);
+	assert_ptr_equal(field_find_of(rows, n, "name", "files"), &rows[2]);
+	assert_null(field_find_of(rows, n, "size", "file"));
+}
+
 static const char *nearest(const char *name)
 {
 	return field_nearest(table, ARRAY_SIZE(table), name);
@@ -222,8 +240,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_values),   cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_defaults), cmocka_unit_test(test_find),
-	        cmocka_unit_test(test_nearest),  cmocka_unit_test(test_distance),
-	        cmocka_unit_test(test_allowed),
+	        cmocka_unit_test(test_find_of),  cmocka_unit_test(test_nearest),
+	        cmocka_unit_test(test_distance), cmocka_unit_test(test_allowed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

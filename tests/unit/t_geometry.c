@@ -1,5 +1,6 @@
 /* links: base/err.c base/units.c base/workers.c io/claim.c io/device.c io/file.c io/heartbeat.c
- * io/host.c io/mount.c io/rundir.c io/target.c kinds/geometry.c load/buffers.c load/fill.c */
+ * io/host.c io/mount.c io/rundir.c io/target.c io/whole.c kinds/geometry.c load/buffers.c
+ * load/fill.c */
 /*
  * What fits: sizes against space, regions of jobs, depth against memory.
  */

@@ -1,5 +1,5 @@
-/* links: base/err.c base/workers.c io/claim.c io/device.c io/heartbeat.c io/host.c
- * io/leftover.c io/mount.c io/rundir.c io/target.c */
+/* links: base/err.c base/workers.c io/claim.c io/device.c io/heartbeat.c io/host.c io/leftover.c
+ * io/mount.c io/rundir.c io/target.c io/whole.c */
 /*
  * What is found of other runs, and that only that is removed.
  */

@@ -158,6 +158,10 @@ static const struct {
         MEMBER(IS_U64, numjobs),
         MEMBER(IS_INT, size.unit),
         MEMBER(IS_U64, size.value),
+        MEMBER(IS_INT, step),
+        MEMBER(IS_TEXT, key),
+        MEMBER(IS_U64, key_bytes),
+        MEMBER(IS_U64, wait_ns),
         MEMBER(IS_U64, offset),
         MEMBER(IS_U64, offset_increment),
         MEMBER(IS_BOOL, file_per_job),
@@ -601,7 +605,7 @@ static void test_load_refused(void **state)
 	assert_string_equal(err.text,
 	                    "cannot read plan '/nope/plan.yaml': No such file or directory "
 	                    "(built-in plans: aca, cce, dbench, dbench-cce, dd, etcd, "
-	                    "quick, sweep)");
+	                    "persist, quick, sweep)");
 	assert_int_equal(err.class, ERR_PLAN);
 	assert_int_equal(err.errnum, ENOENT);
 	assert_int_equal(plan_yaml_load(&plan, "/tmp", NULL, 0, &err), -1);
@@ -662,7 +666,11 @@ static void test_table(void **state)
 		const struct field *row = &plan_fields[i];
 		size_t length = strlen(row->help);
 
-		assert_ptr_equal(field_find(plan_fields, plan_n_fields, row->name), row);
+		const char *kind = row->kinds ? row->kinds : "block";
+		char first[PLAN_NAME_MAX];
+
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(kind, " "), kind);
+		assert_ptr_equal(field_find_of(plan_fields, plan_n_fields, row->name, first), row);
 		assert_true(length > 10 && row->help[length - 1] == '.');
 		if (row->type == FIELD_CUSTOM)
 			assert_true(row->parse && row->allowed && row->pattern);

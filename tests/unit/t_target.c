@@ -1,5 +1,5 @@
 /* links: base/err.c base/workers.c io/claim.c io/device.c io/heartbeat.c io/host.c io/mount.c
- * io/rundir.c io/target.c */
+ * io/rundir.c io/target.c io/whole.c */
 /*
  * What is refused and with which words; that only what is ours is removed.
  */
