@@ -69,5 +69,5 @@ ioping_median() { # FILE
 	local theirs
 	theirs=$(ioping_median "$mnt/file")
 	measure
-	within "$(get ".tests[0].read.lat_ns.p50 / 1e6 / $theirs")" 0.9 1.1
+	within "$(get ".tests[0].read.lat_ns.p50 / 1e6 / $theirs")" 0.95 1.05
 }
