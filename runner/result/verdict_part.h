@@ -30,6 +30,18 @@ uint64_t verdict_settles_at(const struct test_result *tr);
 double verdict_settled_rate(const struct test_result *tr, enum stats_op op,
                             enum published_figure figure);
 
+/* published-limit, burst, server-cache: how the settled rates stand beside the class's limits. */
+void verdict_judge_published(struct test_result *tr, const struct published *p);
+
+/* What stood still: suspended, stalls, and of a lost depth not-steady or engine. */
+void verdict_judge_suspended(struct test_result *tr);
+void verdict_judge_stalls(struct test_result *tr);
+void verdict_judge_depth(struct test_result *tr);
+bool verdict_was_suspended(const struct test_result *tr);
+
+/* Whether what waited longest is in no latency, so that they are too low. */
+bool verdict_lacks_the_longest(const struct test_result *tr);
+
 /* queue-depth, by the probe of limits. */
 void verdict_judge_queue_depth(struct test_result *tr);
 

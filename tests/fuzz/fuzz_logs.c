@@ -8,8 +8,8 @@
  * out/remark.c out/repeats.c out/search.c out/table.c out/text.c plan/expect.c plan/plan.c
  * plan/published.c result/knee.c result/merge.c result/merge_codes.c result/merge_same.c
  * result/merge_site.c result/merge_test.c result/repeats.c result/result.c result/search.c
- * result/verdict.c result/verdict_cache.c result/verdict_host.c result/verdict_series.c
- * result/words.c */
+ * result/verdict.c result/verdict_cache.c result/verdict_expect.c result/verdict_host.c
+ * result/verdict_pause.c result/verdict_published.c result/verdict_series.c result/words.c */
 #include <assert.h>
 #include <string.h>
 
