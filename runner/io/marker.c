@@ -56,7 +56,8 @@ void marker_describe(struct marker *marker, const char *run_id)
 
 	snprintf(marker->run_id, sizeof(marker->run_id), "%s", run_id);
 	gethostname(host, sizeof(host) - 1);
-	host_copy_graphic(marker->host, sizeof(marker->host), host);
+	/* Its line in the head has to have a value. */
+	host_copy_graphic(marker->host, sizeof(marker->host), host[0] ? host : "unknown");
 	marker->written_ns = now_ns();
 }
 
@@ -198,6 +199,14 @@ int marker_write(int from_dirfd, int dirfd, const char *key, const struct marker
 
 /* ---- reading ---- */
 
+/* What is left of a head where writes were lost: some of its first line, nothing, or zeros. */
+static bool is_remnant(const char head[HEAD_BYTES + 1], size_t n)
+{
+	static const char lost[HEAD_BYTES];
+
+	return !memcmp(head, lost, n) || !strncmp(head, FIRST_LINE, min_u64(n, strlen(FIRST_LINE)));
+}
+
 /* Its head is read; *fd stays open where there is one of ours, else it is -1. */
 static int open_marker(int dirfd, const char *key, int *fd, enum marker_state *state,
                        struct marker *marker, uint32_t *crc)
@@ -211,14 +220,19 @@ static int open_marker(int dirfd, const char *key, int *fd, enum marker_state *s
 	*fd = openat(dirfd, marker_name(key, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && errno == ENOENT)
 		*state = MARKER_ABSENT;
+	/* A link, a socket. */
 	if (*fd < 0)
-		return errno == ENOENT || errno == ELOOP ? 0 : errno;
-	if (fstat(*fd, &st) ||
-	    (S_ISREG(st.st_mode) && (got = whole_read(*fd, head, HEAD_BYTES)) < 0))
+		return errno == ENOENT || errno == ELOOP || errno == ENXIO ? 0 : errno;
+	if (fstat(*fd, &st))
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	got = whole_read(*fd, head, HEAD_BYTES);
+	if (got < 0)
 		return errno;
 	if (got == HEAD_BYTES && parse_head(head, marker, crc))
 		*state = MARKER_INTACT;
-	else if (!strncmp(head, FIRST_LINE, strlen(FIRST_LINE)))
+	else if (is_remnant(head, (size_t)got))
 		*state = MARKER_BROKEN;
 	return 0;
 }

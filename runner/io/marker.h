@@ -22,7 +22,7 @@ struct marker {
 enum marker_state {
 	MARKER_ABSENT,
 	MARKER_INTACT,
-	MARKER_BROKEN,  /* not what was written: cut, or other bytes */
+	MARKER_BROKEN,  /* not what was written: cut, empty, zeros, or other bytes */
 	MARKER_FOREIGN, /* a file of that name that is none of ours */
 };
 

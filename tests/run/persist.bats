@@ -81,6 +81,22 @@ setup_dir() {
 	says "FAILED: 'key' is not what was written"
 }
 
+@test "lost writes are told as such, not as a file of others" {
+	faultfs
+	plan <<<"{target: $mnt, tests: [{name: t, kind: persist}]}"
+	rules "write lost"
+	pvcbench run "$T/plan.yaml"
+	exits 0
+	rules
+	pvcbench run "$T/plan.yaml" --set=step=expect
+	exits 1
+	says "FAILED: 'key' is not what was written"
+	pvcbench run "$T/plan.yaml"
+	exits 0
+	pvcbench run "$T/plan.yaml" --set=step=expect
+	exits 0
+}
+
 @test "it is waited for, and being absent is watched for as long" {
 	setup_dir
 	start run persist --target="$T/dir" ${on_root:+--set=container_fs=true} \

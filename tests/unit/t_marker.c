@@ -182,15 +182,33 @@ static void assert_stays_foreign(void)
 
 static void test_foreign_files_stay(void **state)
 {
-	static char page[4096];
+	static char page[4096] = "\0theirs";
 
 	(void)state;
-	put(NAME, "", 0);
-	assert_stays_foreign();
 	put(NAME, "theirs", 6);
 	assert_stays_foreign();
 	put(NAME, page, sizeof(page));
 	assert_stays_foreign();
+}
+
+/* What lost writes leave is no file of others: it is told as broken, replaced and removed. */
+static void test_what_lost_writes_leave_is_broken(void **state)
+{
+	static const char zeros[HEAD + 10];
+	const struct {
+		const char *text;
+		size_t n;
+	} remnants[] = {{"", 0}, {"pvcbench-per", 12}, {zeros, 100}, {zeros, sizeof(zeros)}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(remnants); i++) {
+		put(NAME, remnants[i].text, remnants[i].n);
+		assert_int_equal(read_marker(), MARKER_BROKEN);
+		assert_int_equal(write_marker(10, "run-1"), 0);
+		assert_int_equal(read_marker(), MARKER_INTACT);
+		put(NAME, remnants[i].text, remnants[i].n);
+		assert_int_equal(marker_remove(dirfd_, "k"), 0);
+	}
 }
 
 static void test_what_is_no_file_stays(void **state)
@@ -204,6 +222,9 @@ static void test_what_is_no_file_stays(void **state)
 	assert_stays_foreign();
 	assert_int_equal(unlinkat(dirfd_, NAME, 0), 0);
 	assert_int_equal(mkdirat(dirfd_, NAME, 0700), 0);
+	assert_stays_foreign();
+	assert_int_equal(unlinkat(dirfd_, NAME, AT_REMOVEDIR), 0);
+	assert_int_equal(mknodat(dirfd_, NAME, S_IFSOCK | 0600, 0), 0);
 	assert_stays_foreign();
 }
 
@@ -233,6 +254,7 @@ int main(void)
 	        TEST(test_another_size_is_broken),
 	        TEST(test_another_head_is_not_taken),
 	        TEST(test_foreign_files_stay),
+	        TEST(test_what_lost_writes_leave_is_broken),
 	        TEST(test_what_is_no_file_stays),
 	        TEST(test_what_is_stopped_leaves_the_earlier_one),
 	};
