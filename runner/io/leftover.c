@@ -60,6 +60,9 @@ static void look_at(struct leftovers *found, const struct target *target, const 
 	struct leftover leftover = {0};
 	CLEANUP(fd) int fd = open_run_dir(target, name);
 
+	/* A file, where the listing does not tell what is a directory. */
+	if (fd < 0 && errno == ENOTDIR)
+		return;
 	if (strlen(name) >= sizeof(leftover.name) || fd < 0 ||
 	    !read_claim(fd, name, &leftover.claim, &leftover.beat_ns)) {
 		found->unclaimed++;

@@ -95,6 +95,7 @@ setup_dir() {
 	exits 0
 	pvcbench run "$T/plan.yaml" --set=step=expect
 	exits 0
+	never_says 'bear no claim'
 }
 
 @test "it is waited for, and being absent is watched for as long" {
