@@ -65,6 +65,7 @@ static int step_write(struct persist *p, struct err *err)
 		return -1;
 	p->marker.bytes = p->test->key_bytes;
 	marker_describe(&p->marker, p->env->run_id);
+	go_on(p);
 	begin_ns = clock_now_ns();
 	errnum = marker_write(target->run_dirfd, target->dirfd, p->test->key, &p->marker, go_on, p);
 	p->result->took_ns = clock_now_ns() - begin_ns;

@@ -210,6 +210,18 @@ setup_dir() {
 	exits 0
 }
 
+@test "a volume that is silent in a write is given up, by what was asked" {
+	faultfs
+	plan <<<"{target: $mnt, answer_time: 1s, tests: [{name: t, kind: persist}]}"
+	pvcbench run "$T/plan.yaml"
+	exits 0
+	rules "read hang"
+	pvcbench run "$T/plan.yaml"
+	exits 1
+	says "FAILED: the volume does not answer: no reply to write in 1s"
+	rules
+}
+
 @test "a write that the volume refuses fails the test, and leaves nothing" {
 	faultfs
 	plan <<<"{target: $mnt, tests: [{name: t, kind: persist, size: 1MiB}]}"
