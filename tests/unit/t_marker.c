@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -242,6 +243,17 @@ static void test_what_is_stopped_leaves_the_earlier_one(void **state)
 	assert_int_equal(marker_read(dirfd_, "k", &state_, &found, step, NULL), ECANCELED);
 }
 
+/* The last one, since this process stays without a name. */
+static void test_a_host_without_a_name(void **state)
+{
+	(void)state;
+	if (unshare(CLONE_NEWUTS) || sethostname("", 0))
+		skip();
+	assert_int_equal(write_marker(10, "run-1"), 0);
+	assert_int_equal(read_marker(), MARKER_INTACT);
+	assert_string_equal(found.host, "unknown");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -257,6 +269,7 @@ int main(void)
 	        TEST(test_what_lost_writes_leave_is_broken),
 	        TEST(test_what_is_no_file_stays),
 	        TEST(test_what_is_stopped_leaves_the_earlier_one),
+	        TEST(test_a_host_without_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
