@@ -427,6 +427,7 @@ static int finish_test(const struct merge *m, unsigned i, struct test_result *tr
 static int finish_tests(struct merge *m, struct result *result, struct err *err)
 {
 	unsigned n_sums = 0, n_none = 0;
+	struct err why;
 
 	result->tests = calloc(m->n_tests, sizeof(*result->tests));
 	if (!result->tests)
@@ -434,15 +435,18 @@ static int finish_tests(struct merge *m, struct result *result, struct err *err)
 	for (unsigned i = 0; i < m->n_tests; i++) {
 		struct test_result *tr = &result->tests[result->n_tests++];
 
-		if (finish_test(m, i, tr, err)) {
+		if (finish_test(m, i, tr, &why)) {
 			tr->status = STATUS_FAILED;
 			tr->exit_class = ERR_TEST;
-			snprintf(tr->error, sizeof(tr->error), "%s", err->text);
+			snprintf(tr->error, sizeof(tr->error), "%s", why.text);
 			n_none++;
 		}
 		n_sums += tr->pods.n > 0;
 	}
-	return n_none && !n_sums ? -1 : 0;
+	if (!n_none || n_sums)
+		return 0;
+	*err = why;
+	return -1;
 }
 
 int merge_finish(struct merge *m, struct result *result, struct err *err)

@@ -13,6 +13,8 @@
  *	            common; else what was said of pods, of how many, in the words of the one
  *	            with the largest figure
  *	thresholds  those of the pod that is furthest from meeting them
+ *	persist     what all of them saw, and the longest that one took; where it failed in one pod,
+ *	            it has failed
  *
  * A test whose windows have nothing in common has failed, without figures; where that is so of all,
  * nothing is merged. Where they share less than MERGE_OVERLAP of the longest one, that is a

@@ -9,8 +9,9 @@
 
 enum row_type { ROW_TEXT, ROW_UINT, ROW_INT, ROW_BOOL };
 
-#define ROW(member, kind) \
-	.name = #member, .type = kind, .offset = offsetof(struct test_result, member)
+#define ROW_AT(called, member, kind) \
+	.name = called, .type = kind, .offset = offsetof(struct test_result, member)
+#define ROW(member, kind) ROW_AT(#member, member, kind)
 
 static const struct row {
 	const char *name;
@@ -42,8 +43,8 @@ static const struct row {
         {ROW(ramp_time_ns, ROW_UINT)},
         {ROW(runtime_asked_ns, ROW_UINT)},
         {ROW(verify, ROW_INT)},
-        {ROW(persist.step, ROW_INT), .always = true},
-        {ROW(persist.key, ROW_TEXT), .always = true},
+        {ROW_AT("step", persist.step, ROW_INT), .always = true},
+        {ROW_AT("key", persist.key, ROW_TEXT), .always = true},
 };
 
 static void value_text(const struct row *row, const struct test_result *tr, char *out, size_t size)
@@ -54,6 +55,8 @@ static void value_text(const struct row *row, const struct test_result *tr, char
 		snprintf(out, size, "'%s'", at);
 	else if (!strcmp(row->name, "rw"))
 		snprintf(out, size, "%s", plan_rw_name(tr->rw));
+	else if (!strcmp(row->name, "step"))
+		snprintf(out, size, "%s", plan_step_names[tr->persist.step]);
 	else if (row->type == ROW_UINT)
 		snprintf(out, size, "%llu", (unsigned long long)*(const uint64_t *)at);
 	else

@@ -139,6 +139,27 @@ static void add_expect(struct test_sum *sum, const struct test_result *tr)
 			sum->expect[i] = tr->expect[i];
 }
 
+/* What all saw, and the longest that one of them took. */
+static void add_persist(struct test_sum *sum, const struct test_result *tr)
+{
+	struct persist_result *all = &sum->persist;
+	const struct persist_result *one = &tr->persist;
+
+	if (!sum->n_pods) {
+		*all = *one;
+		return;
+	}
+	all->took_ns = max_u64(all->took_ns, one->took_ns);
+	all->waited_ns = max_u64(all->waited_ns, one->waited_ns);
+	all->found = all->found && one->found;
+	all->bytes = min_u64(all->bytes, one->bytes);
+	all->age_ns = min_u64(all->age_ns, one->age_ns);
+	if (strcmp(all->host, one->host) != 0)
+		all->host[0] = '\0';
+	if (strcmp(all->run_id, one->run_id) != 0)
+		all->run_id[0] = '\0';
+}
+
 /* The plan's words are taken from the pod that says more. */
 static void take_plan(struct test_sum *sum, const struct test_result *tr, const struct pod *pod)
 {
@@ -159,6 +180,7 @@ int merge_test_add(struct test_sum *sum, const struct test_result *tr, const str
 		sum->place = pod->n_tests;
 	add_conditions(sum, tr);
 	add_expect(sum, tr);
+	add_persist(sum, tr);
 	for (unsigned i = 0; i < tr->n_verdicts; i++)
 		merge_codes_add(&sum->codes, &tr->verdicts[i], pod->name);
 	sum->n_pods++;
@@ -368,8 +390,18 @@ static void take_concessions(const struct test_sum *sum, uint64_t of, struct tes
 			                    (unsigned long long)of);
 }
 
+/* Of kind persist all pods count: there is no sum of those that came to their end. */
+static int status_of_persist(const struct test_sum *sum)
+{
+	if (sum->n_failed)
+		return STATUS_FAILED;
+	return sum->text[TEXT_INTERRUPTED].n ? STATUS_INTERRUPTED : STATUS_OK;
+}
+
 static int status_of(const struct test_sum *sum)
 {
+	if (result_is_persist(&sum->plan))
+		return status_of_persist(sum);
 	if (sum->n_pods == sum->n_failed)
 		return STATUS_FAILED;
 	return sum->ok.n ? STATUS_OK : STATUS_INTERRUPTED;
@@ -394,6 +426,7 @@ static void keep_plan(const struct test_sum *sum, struct test_result *tr)
 	tr->cache_probe = (struct cache_probe){0};
 	tr->pods = (struct pods){.of = 0};
 	memcpy(tr->expect, sum->expect, sizeof(tr->expect));
+	tr->persist = sum->persist;
 }
 
 int merge_test_finish(struct test_sum *sum, uint64_t of, const struct conditions *conditions,

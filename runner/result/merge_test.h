@@ -90,6 +90,7 @@ struct test_sum {
 	struct words text[TEXTS];
 	struct codes codes;
 	struct expectation expect[PLAN_EXPECT_MAX];
+	struct persist_result persist;
 };
 
 /* Whether both are results of one test; the error says in what they differ. */

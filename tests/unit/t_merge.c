@@ -82,12 +82,22 @@ static void refuse(struct merge *merge, struct pod_result *pod, const char *why)
 		fail_msg("'%s' does not say '%s'", err.text, why);
 }
 
+static void refuse_one(struct pod_result *first, struct pod_result *other, const char *why)
+{
+	struct merge *merge = merge_new();
+
+	add(merge, first);
+	refuse(merge, other, why);
+	merge_free(merge);
+}
+
 static void finish(struct merge *merge, struct result *result)
 {
-	struct err err;
+	struct err err = {0};
 
 	if (merge_finish(merge, result, &err))
 		fail_msg("%s", err.text);
+	assert_string_equal(err.text, "");
 	merge_free(merge);
 }
 
@@ -379,6 +389,80 @@ static void test_pods_that_did_not_end(void **unused)
 	result_destroy(&result);
 }
 
+/* The second test becomes one of kind persist, that saw its file. */
+static void make_persist(struct pod_result *pod, unsigned index)
+{
+	struct test_result *tr = &pod->tests[1];
+	struct test test = {.kind = PLAN_KIND_PERSIST, .target = "/data", .step = STEP_EXPECT};
+
+	snprintf(test.name, sizeof(test.name), "see");
+	snprintf(test.key, sizeof(test.key), "k");
+	test_result_destroy(tr);
+	test_result_init(tr, &test);
+	tr->persist.found = true;
+	tr->persist.bytes = MIB;
+	tr->persist.age_ns = 500 - index;
+	tr->persist.took_ns = 10 * (index + 1);
+	tr->persist.waited_ns = 90 - index;
+	snprintf(tr->persist.host, sizeof(tr->persist.host), "writer");
+	snprintf(tr->persist.run_id, sizeof(tr->persist.run_id), "run-%u", index / 2);
+}
+
+static void merge_persists(struct pod_result *pods[3], struct result *result)
+{
+	struct merge *merge = merge_new();
+
+	for (unsigned i = 0; i < 3; i++)
+		add(merge, pods[i]);
+	finish(merge, result);
+}
+
+/* No figures are added, and yet it came to its end: in all pods, or it failed. */
+static void test_files_that_persist(void **unused)
+{
+	struct pod_result *pods[3];
+	struct result result;
+	const struct persist_result *persist;
+
+	(void)unused;
+	for (unsigned i = 0; i < 3; i++) {
+		pods[i] = pod_of(i, 3);
+		make_persist(pods[i], i);
+	}
+	merge_persists(pods, &result);
+	persist = &result.tests[1].persist;
+	assert_int_equal(result.tests[1].status, STATUS_OK);
+	assert_int_equal(result.tests[1].n_concessions, 0);
+	assert_int_equal(result_exit_code(&result), 0);
+	assert_true(persist->found && persist->bytes == MIB);
+	assert_int_equal(persist->took_ns, 30);
+	assert_int_equal(persist->waited_ns, 90);
+	assert_int_equal(persist->age_ns, 498);
+	assert_string_equal(persist->host, "writer");
+	assert_string_equal(persist->run_id, "");
+	result_destroy(&result);
+
+	pods[2]->tests[1].status = STATUS_INTERRUPTED;
+	merge_persists(pods, &result);
+	assert_int_equal(result.tests[1].status, STATUS_INTERRUPTED);
+	result_destroy(&result);
+
+	pods[1]->tests[1].status = STATUS_FAILED;
+	pods[1]->tests[1].exit_class = ERR_TEST;
+	pods[1]->tests[1].persist.found = false;
+	snprintf(pods[1]->tests[1].error, RESULT_STATUS_TEXT_MAX, "'k' is not there");
+	merge_persists(pods, &result);
+	assert_int_equal(result.tests[1].status, STATUS_FAILED);
+	assert_string_equal(result.tests[1].error, "pvcbench-1 (index 1): 'k' is not there");
+	assert_false(result.tests[1].persist.found);
+	result_destroy(&result);
+
+	pods[1]->tests[1].persist.step = STEP_REMOVE;
+	refuse_one(pods[0], pods[1], "step is remove, there expect");
+	for (unsigned i = 0; i < 3; i++)
+		pod_free(pods[i]);
+}
+
 static void set_expect(struct pod_result *pod, const char *expr, int verdict, double value)
 {
 	struct test_result *tr = &pod->tests[0];
@@ -545,6 +629,7 @@ int main(void)
 	        cmocka_unit_test(test_windows_must_overlap),
 	        cmocka_unit_test(test_who_is_missing),
 	        cmocka_unit_test(test_pods_that_did_not_end),
+	        cmocka_unit_test(test_files_that_persist),
 	        cmocka_unit_test(test_the_worst_pod_judges),
 	        cmocka_unit_test(test_limits_of_a_shared_volume),
 	        cmocka_unit_test(test_limits_leave_what_was_cached),
