@@ -267,6 +267,7 @@ const struct field plan_fields[] = {
          .kinds = PLAN_KIND_PERSIST,
          .type = FIELD_SIZE,
          AT(key_bytes),
+         .min = BLOCK_MIN_BYTES,
          .max = KEY_MAX_BYTES,
          .default_text = "1MiB",
          .help = "Bytes that `step: write` puts into the file. Said of the test itself, not as a "

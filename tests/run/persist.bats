@@ -187,7 +187,7 @@ setup_dir() {
 	}
 	refused 'step: put' "step: 'put'.*allowed: write, expect, expect-absent, remove"
 	refused 'key: a/b' "key: 'a/b' is not a key \(allowed: up to 63 characters of"
-	refused 'size: 2GiB' "size: .*allowed: .*1GiB"
+	refused 'size: 2GiB' "size: .*allowed: 512B to 1GiB"
 	refused 'rw: read' 'rw is no key of kind persist'
 	refused 'wait: soon' "wait: 'soon'"
 	plan <<<"{target: $T/dir, tests: [{name: t, wait: 1s}]}"

@@ -679,6 +679,30 @@ static void test_table(void **state)
 	}
 }
 
+/* A value is read by the first row of its name, before the kind of its test is known. */
+static void test_first_row_takes_what_any_takes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < plan_n_fields; i++) {
+		const struct field *row = &plan_fields[i];
+		const struct field *first = field_find(plan_fields, plan_n_fields, row->name);
+		const uint64_t ends[] = {row->min, row->max};
+		struct test test;
+
+		if (row == first)
+			continue;
+		assert_int_equal(row->type, FIELD_SIZE);
+		for (size_t end = 0; end < ARRAY_SIZE(ends); end++) {
+			struct err err;
+			char text[32];
+
+			snprintf(text, sizeof(text), "%llu", (unsigned long long)ends[end]);
+			if (field_set(first, &test, text, &err))
+				fail_msg("%s: %s", row->name, err.text);
+		}
+	}
+}
+
 /* Permissions stay unread from the environment of the one who runs the tests. */
 static int prepare(void **state)
 {
@@ -745,6 +769,7 @@ int main(void)
 	        cmocka_unit_test(test_a_plain_override_is_taken_as_it_stands),
 	        cmocka_unit_test(test_a_plain_override_is_checked),
 	        cmocka_unit_test(test_table),
+	        cmocka_unit_test(test_first_row_takes_what_any_takes),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, NULL);
