@@ -95,6 +95,11 @@ class_directories() {
 	dirname storageclasses/*/*/kustomization.yaml
 }
 
+# The overlays of manifests/persistence, each a volume.
+persistence_directories() {
+	dirname manifests/persistence/*/kustomization.yaml | grep -v '/base$'
+}
+
 component_names() {
 	printf '%s\n' manifests/components/*/kustomization.yaml | cut -d / -f 3
 }
@@ -108,6 +113,9 @@ renderings() {
 	echo "seccomp manifests/seccomp"
 	for directory in $(class_directories); do
 		echo "class-${directory##*/} $directory"
+	done
+	for directory in $(persistence_directories); do
+		echo "persistence-${directory##*/} $directory"
 	done
 }
 
@@ -147,7 +155,8 @@ render_exports() { # KUBECTL
 	(cd "$tree" && PATH=$bin:$PATH bash -euo pipefail "$scratch/block")
 }
 
-# A tree whose root has every class, and each component on its sample, told apart by name.
+# A tree whose root has every class, each volume of manifests/persistence, and each component on
+# its sample, told apart by name.
 tree_of_all() {
 	local tree=$scratch/all component directory
 
@@ -157,6 +166,7 @@ tree_of_all() {
 		printf 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n'
 		printf 'resources:\n'
 		printf '  - %s\n' storageclasses/*
+		persistence_directories | sed 's/^/  - /'
 	} >"$tree/kustomization.yaml"
 	for component in $(component_names); do
 		directory=$tree/on/$component

@@ -35,6 +35,10 @@ class Rendering:
     def of(self, kind):
         return [thing for thing in self.things if thing["kind"] == kind]
 
+    def workloads(self):
+        """Those of our objects that make pods."""
+        return self.of("Job") + self.of("Deployment")
+
     def named(self, kind):
         return {thing["metadata"]["name"] for thing in self.of(kind)}
 
@@ -54,6 +58,10 @@ class Rendering:
 
 def volume_of(job, name):
     return next((v for v in pod_of(job)["volumes"] if v["name"] == name), None)
+
+
+def containers_of(workload):
+    return pod_of(workload)["containers"]
 
 
 def class_of(thing):
@@ -84,22 +92,23 @@ def names_are_valid(r):
 
 
 def references_are_met(r):
-    for job in r.of("Job"):
-        for volume in pod_of(job)["volumes"]:
+    for workload in r.workloads():
+        for volume in pod_of(workload).get("volumes", []):
             config = volume.get("configMap", {}).get("name")
             claim = volume.get("persistentVolumeClaim", {}).get("claimName")
             if config and config not in r.named("ConfigMap"):
-                yield f"{name_of(job)}: no ConfigMap {config}"
+                yield f"{name_of(workload)}: no ConfigMap {config}"
             if r.name != "component-no-claim" and claim and (
                     claim not in r.named("PersistentVolumeClaim")):
-                yield f"{name_of(job)}: no claim {claim}"
-        runner = runner_of(job)
-        volumes = {volume["name"] for volume in pod_of(job)["volumes"]}
-        used = {m["name"] for m in runner["volumeMounts"] + runner.get("volumeDevices", [])}
-        if used != volumes:
-            yield f"{name_of(job)}: volumes {volumes}, used {used}"
-        if pod_of(job).get("serviceAccountName"):
-            yield f"{name_of(job)}: a service account of which nothing is here"
+                yield f"{name_of(workload)}: no claim {claim}"
+        volumes = {volume["name"] for volume in pod_of(workload).get("volumes", [])}
+        for container in containers_of(workload):
+            used = {m["name"] for key in ("volumeMounts", "volumeDevices")
+                    for m in container.get(key, [])}
+            if used != volumes:
+                yield f"{name_of(workload)}: volumes {volumes}, used {used}"
+        if pod_of(workload).get("serviceAccountName"):
+            yield f"{name_of(workload)}: a service account of which nothing is here"
     for claim in r.of("PersistentVolumeClaim"):
         spec = claim["spec"]
         if spec.get("volumeName") and spec["volumeName"] not in r.named("PersistentVolume"):
@@ -118,6 +127,8 @@ def references_are_met(r):
 
 
 def labels_are_there(r):
+    if volume_asked(r):
+        return
     for thing in r.things:
         labels = thing["metadata"].get("labels", {})
         if labels.get("app.kubernetes.io/name") != "pvcbench" or (
@@ -129,6 +140,32 @@ def labels_are_there(r):
     for job in r.of("Job"):
         if job["spec"]["template"]["metadata"]["labels"] != job["metadata"]["labels"]:
             yield f"{name_of(job)}: its pod has other labels"
+
+
+def volume_asked(r):
+    """The volume of a rendering of manifests/persistence, or None."""
+    return r.name.removeprefix("persistence-") if r.name.startswith("persistence-") else None
+
+
+def persistence_is_apart(r):
+    """What selects the Jobs and what is theirs does not see it, nor do its volumes each other."""
+    if not volume_asked(r):
+        return
+    own = {"app.kubernetes.io/name": "pvcbench-persistence", "pvcbench/volume": volume_asked(r)}
+    for thing in r.things:
+        labels = thing["metadata"]["labels"]
+        if labels != {**own, "app.kubernetes.io/component": labels.get(
+                "app.kubernetes.io/component")}:
+            yield f"{name_of(thing)}: labels {labels}"
+    for deployment in r.of("Deployment"):
+        spec = deployment["spec"]
+        near = pod_of(deployment)["affinity"]["podAffinity"][
+            "preferredDuringSchedulingIgnoredDuringExecution"][0]["podAffinityTerm"]
+        for selector in spec["selector"], near["labelSelector"]:
+            if selector["matchLabels"] != own:
+                yield f"{name_of(deployment)}: selects {selector}"
+        if spec["template"]["metadata"]["labels"] != deployment["metadata"]["labels"]:
+            yield f"{name_of(deployment)}: its pods have other labels"
 
 
 def selectors_select(r):
@@ -178,14 +215,14 @@ def peers_find_each_other(r):
 # ---- what a pod gets ----
 
 def requests_are_limits(r):
-    for job in r.of("Job"):
-        resources = runner_of(job)["resources"]
-        if resources["requests"] != resources["limits"]:
-            yield f"{name_of(job)}: {resources}"
-        if set(resources["limits"]) != {"cpu", "memory", "ephemeral-storage"}:
-            yield f"{name_of(job)}: limits {sorted(resources['limits'])}"
-        if not str(resources["limits"].get("cpu")).isdigit():
-            yield f"{name_of(job)}: a part of a CPU"
+    for workload in r.workloads():
+        for resources in (container["resources"] for container in containers_of(workload)):
+            if resources["requests"] != resources["limits"]:
+                yield f"{name_of(workload)}: {resources}"
+            if set(resources["limits"]) != {"cpu", "memory", "ephemeral-storage"}:
+                yield f"{name_of(workload)}: limits {sorted(resources['limits'])}"
+            if workload["kind"] == "Job" and not str(resources["limits"].get("cpu")).isdigit():
+                yield f"{name_of(workload)}: a part of a CPU"
 
 
 def storage_of_pod_fits(r):
@@ -202,15 +239,15 @@ def storage_of_pod_fits(r):
 
 def image_is_pinned(r):
     version = re.search(r"^VERSION *:= *(\S+)", pathlib.Path("Makefile").read_text(), re.M)[1]
-    for job in r.of("Job"):
-        image = runner_of(job)["image"]
+    for workload, container in ((w, c) for w in r.workloads() for c in containers_of(w)):
+        image = container["image"]
         parts = IMAGE.fullmatch(image)
         if not parts or parts["tag"] == "latest":
-            yield f"{name_of(job)}: image {image}"
+            yield f"{name_of(workload)}: image {image}"
         elif parts["host"] == "localhost" and parts["tag"] != version:
-            yield f"{name_of(job)}: image {image}, but the version is {version}"
-        if "imagePullPolicy" in runner_of(job):
-            yield f"{name_of(job)}: the default pull policy is right for a fixed tag"
+            yield f"{name_of(workload)}: image {image}, but the version is {version}"
+        if "imagePullPolicy" in container:
+            yield f"{name_of(workload)}: the default pull policy is right for a fixed tag"
 
 
 def runs_once_in_time(r):
@@ -235,7 +272,7 @@ def pod_security_level(pod):
     security = pod.get("securityContext", {})
     seccomp = security.get("seccompProfile", {}).get("type")
     containers = [c.get("securityContext", {}) for c in pod["containers"]]
-    volumes = [key for volume in pod["volumes"] for key in volume if key != "name"]
+    volumes = [key for volume in pod.get("volumes", []) for key in volume if key != "name"]
     if (any(pod.get(key) for key in ("hostNetwork", "hostPID", "hostIPC")) or "hostPath" in volumes
             or seccomp == "Unconfined"
             or any(c.get("privileged") or c.get("capabilities", {}).get("add")
@@ -262,20 +299,22 @@ def components_of_class(name):
 
 
 def pod_security_is_as_stated(r):
-    for job in r.of("Job"):
-        used = components_of_class(class_of(job)) if class_of(job) else []
+    for workload in r.workloads():
+        used = components_of_class(class_of(workload)) if class_of(workload) else []
         if r.name.startswith("component-"):
             used = used + [r.name.removeprefix("component-")]
         wanted = max((stated_level(c) for c in used), key=LEVELS.index, default="restricted")
-        level = pod_security_level(pod_of(job))
+        level = pod_security_level(pod_of(workload))
         if level != wanted:
-            yield f"{name_of(job)}: {level}, stated is {wanted}"
-        own = runner_of(job)["securityContext"].get("readOnlyRootFilesystem")
-        measures_own = class_of(job) == "container-fs" or "side-by-side" in used
-        if own is measures_own:
-            yield f"{name_of(job)}: readOnlyRootFilesystem is {own}"
-        if pod_of(job)["automountServiceAccountToken"] is not False:
-            yield f"{name_of(job)}: a token is mounted"
+            yield f"{name_of(workload)}: {level}, stated is {wanted}"
+        writes_own = (class_of(workload) == "container-fs" or "side-by-side" in used
+                      or volume_asked(r) is not None)
+        for container in containers_of(workload):
+            own = container["securityContext"].get("readOnlyRootFilesystem")
+            if own is writes_own:
+                yield f"{name_of(workload)}: readOnlyRootFilesystem is {own}"
+        if pod_of(workload)["automountServiceAccountToken"] is not False:
+            yield f"{name_of(workload)}: a token is mounted"
 
 
 def group_is_not_asked_of_a_share(r):
@@ -402,7 +441,17 @@ RULES = [
     (references_are_met, "sfs-turbo", ("PersistentVolume", "1Gi", "spec", "capacity", "storage")),
     (references_are_met, "sfs-turbo", ("PersistentVolumeClaim", "x", "spec", "volumeName")),
     (references_are_met, "azurefile-nfs", lambda r: r.things.remove(r.of("StorageClass")[0])),
+    (references_are_met, "persistence-pvc",
+     ("PersistentVolumeClaim", "x", "metadata", "name")),
+    (references_are_met, "persistence-emptydir",
+     ("Deployment", [], *POD, "containers", 1, "volumeMounts")),
     (labels_are_there, "evs-ultra", lambda r: r.of("ConfigMap")[0]["metadata"].pop("labels")),
+    (persistence_is_apart, "persistence-pvc",
+     ("PersistentVolumeClaim", "pvcbench", "metadata", "labels", "app.kubernetes.io/name")),
+    (persistence_is_apart, "persistence-emptydir",
+     ("Deployment", {}, "spec", "selector", "matchLabels")),
+    (persistence_is_apart, "persistence-emptydir",
+     ("Deployment", {}, "spec", "template", "metadata", "labels")),
     (selectors_select, "root", ("Job", "x", "spec", "template", "metadata", "labels",
                                 "app.kubernetes.io/component")),
     (selectors_select, "component-multi-pod",
@@ -413,6 +462,8 @@ RULES = [
     (peers_find_each_other, "component-multi-pod",
      ("Service", "evs-ultra", "spec", "selector", "pvcbench/class")),
     (requests_are_limits, "evs-ultra", ("Job", "2", *RUNNER, "resources", "limits", "cpu")),
+    (requests_are_limits, "persistence-pvc",
+     ("Deployment", "2Gi", *POD, "containers", 1, "resources", "limits", "memory")),
     (storage_of_pod_fits, "emptydir-memory",
      ("Job", "1Gi", *RUNNER, "resources", "limits", "memory")),
     (storage_of_pod_fits, "emptydir",
@@ -420,6 +471,8 @@ RULES = [
     (image_is_pinned, "evs-ultra", ("Job", "example.com/pvcbench:latest", *RUNNER, "image")),
     (image_is_pinned, "evs-ultra", ("Job", "example.com/OWNER/pvcbench:v1", *RUNNER, "image")),
     (image_is_pinned, "evs-ultra", ("Job", "localhost/pvcbench:0.0.9", *RUNNER, "image")),
+    (image_is_pinned, "persistence-pvc",
+     ("Deployment", "localhost/pvcbench:0.0.9", *POD, "containers", 1, "image")),
     (runs_once_in_time, "evs-ultra", ("Job", 60, *POD, "activeDeadlineSeconds")),
     (pod_security_is_as_stated, "evs-ultra",
      ("Job", 0, *POD, "securityContext", "runAsUser")),
@@ -427,6 +480,8 @@ RULES = [
      ("Job", "Unconfined", *POD, "securityContext", "seccompProfile", "type")),
     (pod_security_is_as_stated, "evs-ultra",
      ("Job", {"path": "/"}, *POD, "volumes", 0, "hostPath")),
+    (pod_security_is_as_stated, "persistence-emptydir",
+     ("Deployment", {}, *POD, "containers", 1, "securityContext")),
     (group_is_not_asked_of_a_share, "sfs", ("Job", 1, *POD, "securityContext", "fsGroup")),
     (access_modes_fit, "sfs",
      ("PersistentVolumeClaim", ["ReadWriteOnce"], "spec", "accessModes")),

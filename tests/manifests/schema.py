@@ -42,7 +42,7 @@ class Version:
     def faults(self, thing):
         label = name_of(thing)
         name = self.kinds.get((thing["apiVersion"], thing["kind"]))
-        if thing["kind"] == "DaemonSet":  # of which the schemas have the template only
+        if thing["kind"] in ("DaemonSet", "Deployment"):  # of which the schemas have the template only
             name, thing = "io.k8s.api.core.v1.PodTemplateSpec", thing["spec"]["template"]
         if not name:
             return [f"{label}: no such kind in this version"]
