@@ -122,15 +122,20 @@ jobs_ended() { # JOB...
 	done
 }
 
-# manifests/kube of the copied tree; it works in kubectl's own namespace, and as the user AS.
-kube() { # COMMAND [CLASS]
+# A kubectl of the file's namespace, and of the user AS; its path.
+own_kubectl() {
 	local program=$BATS_FILE_TMPDIR/kubectl${AS:+-$AS}
 	if [ ! -e "$program" ]; then
 		printf '#!/bin/sh\nexec "%s" -n "%s" %s "$@"\n' "$kubectl" "$ns" \
 			"${AS:+--as=$AS}" >"$program"
 		chmod +x "$program"
 	fi
-	KUBECTL=$program BUILD=$BATS_FILE_TMPDIR \
+	echo "$program"
+}
+
+# manifests/kube of the copied tree; it works in kubectl's own namespace, and as the user AS.
+kube() { # COMMAND [CLASS]
+	KUBECTL=$(own_kubectl) BUILD=$BATS_FILE_TMPDIR \
 		timeout "${SECONDS_AT_MOST:-200}" "$tree/manifests/kube" "$@"
 }
 
