@@ -8,8 +8,8 @@ setup() {
 	mkdir -p "$CLUSTER"
 	cp tests/manifests/fake-kubectl "$KUBECTL"
 	echo 'kind: Deployment' >"$CLUSTER/rendered"
-	printf '%s\n' 'a|False' 'a|True b|False' 'a|True b|True' 'b|True' 'b|True c|True' \
-		>"$CLUSTER/pods-on-emptydir"
+	printf '%s\n' 'a|False' 'a|True b|False' 'a|True b|True' 'a|True b|True' \
+		'a|True b|True c|True' >"$CLUSTER/pods-on-emptydir"
 	printf '%s\n' '0 true' '0 true' '1 false' '1 true' >"$CLUSTER/writer-of-a"
 }
 
