@@ -67,6 +67,29 @@ request() { # CURL ARGUMENT...: prints the status
 	curl -s -o /dev/null -w '%{http_code}' --max-time 20 "$@"
 }
 
+@test "a file that one of them needs to see: each step is that of all" {
+	port
+	mkdir "$T/dir"
+	plan <<-END
+		target: $T/dir
+		peers_timeout: 30s
+		tests:
+		  - {name: put, kind: persist, key: a}
+		  - {name: see, kind: persist, key: a, step: expect}
+		  - {name: off, kind: persist, key: a, step: remove}
+	END
+	peer 1 2
+	peer 0 2 --out "$T/result.json"
+	peer_ends 1
+	peer_ends 0
+	same "$status" 1 # one of them has removed it
+	holds '[.tests[].status] == ["ok", "ok", "failed"]'
+	holds '.tests[1].persist | .found and .host != null'
+	holds '.tests[2].error | test("index [01]\\): cannot remove .*No such file")'
+	valid "$T/result.json"
+	never_says '^interrupted'
+}
+
 @test "four peers: each measures, all start together, index 0 has all of it" {
 	port
 	peer_plan
