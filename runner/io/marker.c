@@ -20,6 +20,10 @@
 #define PART_BYTES (256 * KIB)
 #define FIRST_LINE "pvcbench-persist=1\n"
 
+/* Over NFS a file goes stale under its reader when another client replaces it: the new one counts.
+ */
+#define STALE_TRIES 4
+
 /* The file while it is written: behind those that a run measures. */
 #define NEW_FILE ((unsigned)TARGET_FILES_MAX)
 
@@ -237,12 +241,23 @@ static int open_marker(int dirfd, const char *key, int *fd, enum marker_state *s
 	return 0;
 }
 
-int marker_look(int dirfd, const char *key, enum marker_state *state, struct marker *marker)
+static int look_once(int dirfd, const char *key, enum marker_state *state, struct marker *marker)
 {
 	CLEANUP(fd) int fd = -1;
 	uint32_t crc;
 
 	return open_marker(dirfd, key, &fd, state, marker, &crc);
+}
+
+int marker_look(int dirfd, const char *key, enum marker_state *state, struct marker *marker)
+{
+	unsigned left = STALE_TRIES;
+	int errnum;
+
+	do
+		errnum = look_once(dirfd, key, state, marker);
+	while (errnum == ESTALE && --left);
+	return errnum;
 }
 
 /* MARKER_BROKEN unless all the data is there, nothing else, and of this checksum. */
@@ -269,8 +284,8 @@ static int read_content(int fd, const struct marker *marker, uint32_t wanted, vo
 	return 0;
 }
 
-int marker_read(int dirfd, const char *key, enum marker_state *state, struct marker *marker,
-                marker_step *step, void *arg)
+static int read_once(int dirfd, const char *key, enum marker_state *state, struct marker *marker,
+                     marker_step *step, void *arg)
 {
 	CLEANUP(fd) int fd = -1;
 	uint32_t crc = 0;
@@ -284,6 +299,18 @@ int marker_read(int dirfd, const char *key, enum marker_state *state, struct mar
 		return ENOMEM;
 	errnum = read_content(fd, marker, crc, buffer, state, step, arg);
 	free(buffer);
+	return errnum;
+}
+
+int marker_read(int dirfd, const char *key, enum marker_state *state, struct marker *marker,
+                marker_step *step, void *arg)
+{
+	unsigned left = STALE_TRIES;
+	int errnum;
+
+	do
+		errnum = read_once(dirfd, key, state, marker, step, arg);
+	while (errnum == ESTALE && --left);
 	return errnum;
 }
 

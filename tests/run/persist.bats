@@ -210,6 +210,23 @@ setup_dir() {
 	exits 0
 }
 
+@test "a file that is replaced under its reader is read anew" {
+	local begin
+	faultfs fuse direct_io
+	plan <<<"{target: $mnt, tests: [{name: t, kind: persist}]}"
+	pvcbench run "$T/plan.yaml"
+	exits 0
+	for begin in 0 1 3; do
+		rules "read err ESTALE after=$begin count=1"
+		pvcbench run "$T/plan.yaml" --set=step=expect
+		exits 0
+	done
+	rules "read err ESTALE"
+	pvcbench run "$T/plan.yaml" --set=step=expect
+	exits 1
+	says "FAILED: cannot look for '$mnt/pvcbench-persist-key': Stale file handle"
+}
+
 @test "a volume that is silent in a write is given up, by what was asked" {
 	faultfs
 	plan <<<"{target: $mnt, answer_time: 1s, tests: [{name: t, kind: persist}]}"
