@@ -98,7 +98,7 @@ static bool parse_head(const char head[HEAD_BYTES + 1], struct marker *marker, u
 	           read.run_id, read.host, &read.written_ns, &read.bytes, crc) != 5)
 		return false;
 	format_head(&read, *crc, again);
-	if (memcmp(head, again, HEAD_BYTES) != 0)
+	if (memcmp(head, again, HEAD_BYTES) != 0 || read.bytes > MARKER_BYTES_MAX)
 		return false;
 	*marker = read;
 	return true;

@@ -8,9 +8,10 @@
 
 #include "base/err.h"
 
-#define MARKER_PREFIX   "pvcbench-persist-" /* before the key: its name in the target */
-#define MARKER_NAME_MAX 128
-#define MARKER_TEXT_MAX 256
+#define MARKER_PREFIX    "pvcbench-persist-" /* before the key: its name in the target */
+#define MARKER_NAME_MAX  128
+#define MARKER_TEXT_MAX  256
+#define MARKER_BYTES_MAX (1 * GIB) /* of data; a head that says more is broken */
 
 struct marker {
 	char run_id[MARKER_TEXT_MAX];

@@ -10,6 +10,9 @@
 #include "io/marker.h"
 #include "kinds/kind.h"
 
+_Static_assert(PLAN_KEY_BYTES_MAX <= MARKER_BYTES_MAX, "a file that a plan may ask for is broken");
+_Static_assert(sizeof(MARKER_PREFIX) + PLAN_KEY_MAX <= MARKER_NAME_MAX, "a name may be cut");
+
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* between two looks */
 
 /* A test while it runs. */

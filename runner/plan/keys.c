@@ -13,7 +13,6 @@
 #include "base/units.h"
 
 #define SIZE_MAX_BYTES   (KIB * KIB * GIB) /* 1 PiB */
-#define KEY_MAX_BYTES    (1 * GIB)
 #define BLOCK_MIN_BYTES  512
 #define RUNTIME_MIN_NS   (10 * NSEC_PER_MSEC)
 #define TIME_MAX_NS      (168 * 3600 * NSEC_PER_SEC)
@@ -268,7 +267,7 @@ const struct field plan_fields[] = {
          .type = FIELD_SIZE,
          AT(key_bytes),
          .min = BLOCK_MIN_BYTES,
-         .max = KEY_MAX_BYTES,
+         .max = PLAN_KEY_BYTES_MAX,
          .default_text = "1MiB",
          .help = "Bytes that `step: write` puts into the file. Said of the test itself, not as a "
                  "default of all."},

@@ -9,15 +9,16 @@
 #include "base/field.h"
 #include "plan/expect.h"
 
-#define PLAN_TESTS_MAX   512
-#define PLAN_FILE_MAX    (1024 * KIB)
-#define PLAN_NAME_MAX    128
-#define PLAN_PATH_MAX    1024
-#define PLAN_KEY_MAX     64
-#define PLAN_EXPECT_MAX  8
-#define PLAN_REPEATS_MAX 100
-#define PLAN_DEPTH_MAX   4096
-#define PLAN_JOBS_MAX    256
+#define PLAN_TESTS_MAX     512
+#define PLAN_FILE_MAX      (1024 * KIB)
+#define PLAN_NAME_MAX      128
+#define PLAN_PATH_MAX      1024
+#define PLAN_KEY_MAX       64
+#define PLAN_KEY_BYTES_MAX (1 * GIB)
+#define PLAN_EXPECT_MAX    8
+#define PLAN_REPEATS_MAX   100
+#define PLAN_DEPTH_MAX     4096
+#define PLAN_JOBS_MAX      256
 
 enum plan_rw { RW_READ, RW_WRITE, RW_RANDREAD, RW_RANDWRITE, RW_RW, RW_RANDRW };
 enum plan_direct { PLAN_DIRECT_AUTO, PLAN_DIRECT_TRUE, PLAN_DIRECT_FALSE };

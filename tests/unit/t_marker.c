@@ -173,6 +173,22 @@ static void test_another_head_is_not_taken(void **state)
 	}
 }
 
+/* Else whoever writes to the volume makes a run read for years: a file has holes for nothing. */
+static void test_a_head_that_says_too_much_is_broken(void **state)
+{
+	char head[HEAD];
+	int n = snprintf(head, sizeof(head),
+	                 "pvcbench-persist=1\nrun=r\nhost=h\nwritten_ns=1\nsize=%llu\ncrc32c="
+	                 "00000000\n",
+	                 1ULL << 50);
+
+	(void)state;
+	memset(head + n, '\n', sizeof(head) - (size_t)n);
+	put(NAME, head, sizeof(head));
+	assert_int_equal(marker_look(dirfd_, "k", &state_, &found), 0);
+	assert_int_equal(state_, MARKER_BROKEN);
+}
+
 static void assert_stays_foreign(void)
 {
 	assert_int_equal(read_marker(), MARKER_FOREIGN);
@@ -265,6 +281,7 @@ int main(void)
 	        TEST(test_other_bytes_are_broken),
 	        TEST(test_another_size_is_broken),
 	        TEST(test_another_head_is_not_taken),
+	        TEST(test_a_head_that_says_too_much_is_broken),
 	        TEST(test_foreign_files_stay),
 	        TEST(test_what_lost_writes_leave_is_broken),
 	        TEST(test_what_is_no_file_stays),
