@@ -33,8 +33,8 @@ all_is_removed() {
 	[[ $(head -n 1 <<<"$output") == 'volume  '*'same container  other container  other pod'* ]]
 	[[ $(cells emptydir) == 'yes yes no yes no' && $(wc -l <<<"$output") == 2 ]]
 	[[ $(grep -c '^exec' "$CLUSTER/calls") == 7 ]]
-	[[ $(grep '^exec' "$CLUSTER/calls" | cut -d ' ' -f 2-4 | tr '\n' ,) == \
-		'a -c writer,a -c writer,a -c reader,b -c writer,a -c writer,a -c writer,c -c writer,' ]]
+	[[ $(grep '^exec' "$CLUSTER/calls" | cut -d ' ' -f 2,4 | tr '\n' ,) == \
+		'a writer,a writer,a reader,b writer,a writer,a writer,c writer,' ]]
 	grep -q '^delete pod a ' "$CLUSTER/calls"
 	all_is_removed
 }
