@@ -31,7 +31,7 @@ enum gate_state {
 struct gate_news {
 	int state; /* enum gate_state */
 	char text[ROSTER_TEXT_MAX];
-	char note[ROSTER_NOTE_MAX]; /* what index 0 gave with its arrival */
+	char note[ROSTER_NOTE_MAX]; /* what index 0 gave with its last arrival that had one */
 	uint64_t start_ns;          /* of index 0's clock */
 	uint64_t within_ns;         /* no two peers start further apart, by the round trips */
 };

@@ -46,6 +46,21 @@ static struct gate_news look(unsigned index, uint64_t gate)
 
 #define assert_state(index, gate, wanted) assert_int_equal(look(index, gate).state, wanted)
 
+/* Index 0 is at the next gate before the others have been told that this one is open. */
+static void test_a_note_waits_for_who_is_slow(void **state)
+{
+	const struct arrival next = {.gate = 2, .timed = true, .skipped = "", .note = ""};
+
+	(void)state;
+	start(2);
+	arrive(0, 1, false, "");
+	arrive(1, 1, false, "");
+	assert_state(0, 1, GATE_OPEN);
+	roster_arrive(roster, 0, &next);
+	assert_string_equal(look(1, 1).note, "a note");
+	roster_free(roster);
+}
+
 static void test_opens_when_all_are_there(void **state)
 {
 	(void)state;
@@ -281,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_opens_when_all_are_there),
+	        cmocka_unit_test(test_a_note_waits_for_who_is_slow),
 	        cmocka_unit_test(test_starts_at_one_time),
 	        cmocka_unit_test(test_names_who_could_not_start),
 	        cmocka_unit_test(test_loses_who_does_not_come),
