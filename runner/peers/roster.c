@@ -215,8 +215,7 @@ void roster_arrive(struct roster *r, unsigned index, const struct arrival *arriv
 			r->timed = arrival->timed;
 			r->limit_ns = arrival->limit_ns;
 			r->since_ns = clock_now_ns();
-			/* Who has not been told yet that the gate before is open is owed its note.
-			 */
+			/* The gate before may still owe its note to a slow peer. */
 			if (arrival->note && arrival->note[0])
 				set_text(r->note, sizeof(r->note), arrival->note);
 		}
