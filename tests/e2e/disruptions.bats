@@ -51,7 +51,7 @@ pod_of() { # JOB
 	is_another() {
 		[ "$(pod_of "$lost")" != "$pod" ] && is_running "$lost"
 	}
-	await 30 is_another
+	await 120 is_another
 }
 
 @test "OOMKilled: the log and the message have the tests that had ended" {
@@ -125,7 +125,7 @@ retry() {
 }
 
 @test "a node is drained: the Job's next pod waits for one that takes it, and runs" {
-	await 30 shown "$drained" "^$drained waits: .*unschedulable"
+	await 90 shown "$drained" "^$drained waits: .*unschedulable"
 	"$kubectl" uncordon "$(cat "$BATS_FILE_TMPDIR/node")"
 	ended "$drained" 90 'Succeeded, exit code 0'
 	kube results emptydir | grep 'log: Succeeded, exit code 0'

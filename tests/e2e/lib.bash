@@ -28,7 +28,7 @@ new_namespace() {
 	"$kubectl" delete namespace "$ns" --ignore-not-found --timeout=180s
 	"$kubectl" create namespace "$ns"
 	"$kubectl" label namespace "$ns" "pod-security.kubernetes.io/enforce=${1:-restricted}"
-	wait_for 30 k get serviceaccount default
+	wait_for 90 k get serviceaccount default
 }
 
 end_namespace() {

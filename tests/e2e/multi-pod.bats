@@ -95,7 +95,7 @@ figures() { # OUTPUT
 	followed
 	says 'peer 2 \(killed-pvcbench-default-class-2\)|ended by signal'
 	says '^test '
-	wait_for 60 jobs_ended killed-pvcbench-default-class
+	wait_for 150 jobs_ended killed-pvcbench-default-class
 	forget killed
 }
 
@@ -107,6 +107,6 @@ figures() { # OUTPUT
 	followed
 	says 'waiting for 2 of 4 peers: 2 \(never came\), 3 \(never came\), since'
 	says '2 of 4 peers took part to the end: peer 2 did not come within 15s \(peers_timeout\)'
-	wait_for 60 jobs_ended missing-pvcbench-default-class
+	wait_for 150 jobs_ended missing-pvcbench-default-class
 	forget missing
 }

@@ -18,7 +18,7 @@ paper_node() {
 		  conditions: [{type: Ready, status: "True", reason: OnPaper, message: "",
 		    lastHeartbeatTime: $(date -u +%FT%TZ), lastTransitionTime: $(date -u +%FT%TZ)}]
 	END
-	wait_for 30 is_untainted
+	wait_for 90 is_untainted
 }
 
 is_untainted() {
@@ -68,7 +68,7 @@ have_places() { # NUMBER
 @test "serial-per-node: a pod on each node at once, the third when the first has ended" {
 	on_this_machine || skip "a node can be added to with-cluster's cluster only"
 	apply_three serial-per-node
-	await 20 have_places 2
+	await 60 have_places 2
 	same "$(places | cut -d ' ' -f 2 | sort -u | wc -l)" 2
 	await 10 waits_for_its_turn
 	await 60 have_places 3
@@ -90,7 +90,7 @@ waits_for_its_turn() {
 @test "serial: one pod in the cluster, though another node is free" {
 	on_this_machine || skip "a node can be added to with-cluster's cluster only"
 	apply_three serial
-	await 20 have_places 1
+	await 60 have_places 1
 	sleep 3
 	have_places 1
 	same "$(k get pods -o json | jq '[.items[] | select(.spec.nodeName | not)] | length')" 2
