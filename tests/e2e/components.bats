@@ -1,5 +1,4 @@
 # Each component once, on a small class.
-# side by side
 bats_require_minimum_version 1.5.0
 load lib.bash
 

@@ -1,5 +1,4 @@
 # What survives, and who sees it: what docs/kubernetes.md tells to type prints what it shows.
-# side by side
 bats_require_minimum_version 1.5.0
 load lib.bash
 
