@@ -423,10 +423,11 @@ static bool judge_few_seconds(struct test_result *tr, const struct course *cours
                               const double *by_size)
 {
 	double middle = median(course->x, course->n), all = mean(course->x, course->n);
+	/* By chance they lie apart as the mean scatters, and by a request where there are few. */
+	double chance = 1 + NOISE_ROOTS * sqrt(all / course->n);
 	char most[UNITS_TEXT_MAX], usual[UNITS_TEXT_MAX];
 
-	if (all - middle <= VERDICT_FEW_SECONDS * all ||
-	    all - middle <= NOISE_ROOTS * sqrt(fmax(all, 1)))
+	if (all - middle <= VERDICT_FEW_SECONDS * all || all - middle <= chance)
 		return false;
 	verdict_add(tr, "noisy", (by_size[course->n - 1] - by_size[0]) / all,
 	            "half of its seconds gave %s or less, a few up to %s: these few make the mean, "
