@@ -8,10 +8,12 @@
 
 #include "attend.h"
 #include "audit.h"
+#include "base/units.h"
 #include "base/workers.h"
 #include "doctor.h"
 #include "io/http.h"
 #include "merge.h"
+#include "relay.h"
 #include "run.h"
 #include "signals.h"
 
@@ -359,6 +361,67 @@ static int command_verify(const struct command *command, int argc, char **argv)
 	return go(&errand);
 }
 
+static int add_allowed(struct relay_options *options, const char *url)
+{
+	if (options->n_allow == RELAY_ALLOW_MAX) {
+		fprintf(stderr, "pvcbench: at most %d --allow\n", RELAY_ALLOW_MAX);
+		return -1;
+	}
+	options->allow[options->n_allow++] = url;
+	return 0;
+}
+
+static int take_timeout(uint64_t *timeout_ns)
+{
+	struct err err;
+
+	if (!units_parse_time(optarg, timeout_ns, &err) && *timeout_ns)
+		return 0;
+	fprintf(stderr, "pvcbench: --timeout '%s': no time such as 500ms, 15s\n", optarg);
+	return -1;
+}
+
+static int take_relay_option(struct relay_options *options, int option)
+{
+	switch (option) {
+	case 'l':
+		options->listen = optarg;
+		return 0;
+	case 'a':
+		return add_allowed(options, optarg);
+	case 'c':
+		options->ca_file = optarg;
+		return 0;
+	case 't':
+		return take_timeout(&options->timeout_ns);
+	}
+	return -1; /* getopt has said what is wrong */
+}
+
+static int command_relay(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"listen", required_argument, NULL, 'l'},
+	        {"allow", required_argument, NULL, 'a'},
+	        {"ca-file", required_argument, NULL, 'c'},
+	        {"timeout", required_argument, NULL, 't'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
+	};
+	struct relay_options options = {.timeout_ns = RELAY_TIMEOUT_NS};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		if (option == 'h')
+			return print_help(command);
+		if (take_relay_option(&options, option))
+			return usage_error(command);
+	}
+	if (!options.listen || optind < argc)
+		return usage_error(command);
+	return relay_run(&options);
+}
+
 static int command_version(const struct command *command, int argc, char **argv)
 {
 	const char *operand = NULL;
@@ -415,6 +478,13 @@ static const struct command commands[] = {
          "  --target PATH    the volume, where it is not mounted where it was\n"
          "  --remove         remove the run's directory when nothing is missing\n",
          command_verify},
+        {"relay", "--listen ADDR:PORT [--allow URL]... [--timeout TIME] [--ca-file FILE]",
+         "Be a hop of a chain of HTTP calls: answer, and call the next hop that a request names.\n"
+         "  --listen ADDR:PORT  :8080 is every address; port 0 is any, and is told\n"
+         "  --allow URL         what the URLs begin with that it may call; else it calls nobody\n"
+         "  --timeout TIME      of a call, all hops behind it included (15s)\n"
+         "  --ca-file FILE      certificates to trust (PEM), in place of the machine's\n",
+         command_relay},
         {"version", "", "Print the version, and those of the libraries in it.\n", command_version},
 };
 

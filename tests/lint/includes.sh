@@ -23,7 +23,7 @@ main    main run peers out kinds result plan load measure io base
 root_files='
 run    run_peers
 run    run run_begin run_end run_state signals audit agenda attend body sweep builtin outputs
-run    merge
+run    merge relay
 run    deliver deliver_check doctor doctor_plan dbench
 main   main
 '
@@ -36,6 +36,7 @@ linux/aio_abi.h  runner/io/aio.c
 microhttpd.h     runner/io/serve.c
 openssl/hmac.h   runner/io/hmac.c
 yaml.h           runner/plan/tree.c
+cjson/cJSON.h    runner/kinds/chain.c
 cjson/cJSON.h    runner/out/figures.c
 cjson/cJSON.h    runner/out/json_test.c
 cjson/cJSON.h    runner/out/member.c
