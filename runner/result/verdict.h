@@ -17,7 +17,9 @@ void verdict_expect(struct test_result *tr, const struct test *test);
  * From VERDICT_LIMITED to VERDICT_ABOVE of a limit (as a share) it is what limited the test,
  * published-limit. Below there is no verdict. What is above is never called limited:
  * it is burst while the class's burst limit allows it, and server-cache beyond, with what may be
- * behind it. The verdict's figure is the share.
+ * behind it. The verdict's figure is the share. Of a mixed load whose reads and writes have a limit
+ * each, either counts as above it only beyond what the draw of the mix explains as well: three
+ * roots of the requests that are counted.
  */
 #define VERDICT_LIMITED 0.90 /* providers count what a file system and a protocol add */
 #define VERDICT_ABOVE   1.05 /* a bucket of credit lets through some more in a short window */

@@ -8,11 +8,14 @@
 
 #include "base/units.h"
 
+#define MIX_SIGMAS 3.0
+
 /* A rate beside a limit: of one operation, or of reads and writes together. */
 struct held {
 	enum published_figure figure;
 	const char *whose;
 	double rate, mean; /* requests or bytes a second: settled, and over the whole window */
+	double chance;     /* share of the rate that it may lie off by chance */
 	struct published_limit limit;
 };
 
@@ -42,15 +45,28 @@ double verdict_settled_rate(const struct test_result *tr, enum stats_op op,
 	return (double)sum * NSEC_PER_SEC / ((double)(end - first) * (double)series->interval_ns);
 }
 
+/*
+ * Whether a request of a mixed load reads or writes is drawn, so that the rate of either scatters
+ * around its share as counts do.
+ */
+static double chance_of_mix(const struct test_result *tr, enum stats_op op)
+{
+	double settled_s = (double)tr->runtime_ns / 2 / NSEC_PER_SEC;
+	double ios = verdict_settled_rate(tr, op, PUBLISHED_IOPS) * settled_s;
+
+	return ios > 0 ? MIX_SIGMAS / sqrt(ios) : 0;
+}
+
 static enum standing stand(const struct held *held)
 {
 	double base = held->rate / held->limit.base, burst = held->rate / held->limit.burst;
+	double above = VERDICT_ABOVE + held->chance;
 
 	if (!(base >= VERDICT_LIMITED))
 		return STANDS_BELOW;
-	if (base <= VERDICT_ABOVE)
+	if (base <= above)
 		return STANDS_AT_BASE;
-	if (isnan(held->limit.burst) || burst > VERDICT_ABOVE)
+	if (isnan(held->limit.burst) || burst > above)
 		return STANDS_ABOVE;
 	return burst < VERDICT_LIMITED ? STANDS_IN_BURST : STANDS_AT_BURST;
 }
@@ -83,6 +99,7 @@ static unsigned hold(const struct test_result *tr, const struct published *p, st
 			alone.limit = held.limit;
 			alone.rate = verdict_settled_rate(tr, (enum stats_op)op, figure);
 			alone.mean = mean_rate(tr, (enum stats_op)op, figure);
+			alone.chance = apart ? chance_of_mix(tr, (enum stats_op)op) : 0;
 			held.rate += alone.rate;
 			held.mean += alone.mean;
 			if (apart)

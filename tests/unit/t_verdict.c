@@ -545,6 +545,19 @@ static void test_reads_and_writes(void **unused)
 	                 "(the provider)");
 	assert_published(&c, halves(RW_RANDWRITE, 4 * KIB, 990, 990),
 	                 "published-limit: 990 IOPS: 99 % of the class's 1000 IOPS (the provider)");
+	/* which of a mix write is drawn: few are by chance a tenth more, many are not */
+	tr = halves(RW_RANDRW, 4 * KIB, 800, 800);
+	sample_record(&tr, STATS_WRITE, 1100 * 60, NSEC_PER_MSEC);
+	assert_published(&c, tr,
+	                 "server-cache: write 1100 IOPS: 1.1 times the class's 1000 IOPS (the "
+	                 "provider): a cache, or a volume that class.yaml does not describe");
+	c = of_class(10, NAN);
+	c.class_limits.scope = SCOPE_EACH;
+	tr = halves(RW_RANDRW, 4 * KIB, 8, 8);
+	sample_record(&tr, STATS_WRITE, 11 * 60, NSEC_PER_MSEC);
+	assert_published(&c, tr,
+	                 "published-limit: write 11 IOPS: 110 % of the class's 10 IOPS (the "
+	                 "provider)");
 }
 
 /* What it was paced to is not what the class allows; a pace that it could not keep shows it. */
