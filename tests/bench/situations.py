@@ -429,6 +429,12 @@ def retried(draw):
 # --- nothing to say ---
 
 def steady_fast(draw):
+    """By tokens, so that no second hangs on how fast this machine is in it."""
+    return rationed(draw, spread(draw, 1500, 4000), (8, 10))
+
+
+def as_fast_as_the_machine(draw):
+    """Which changes its speed as it likes, by three times where the host has other guests."""
     return Case(disk(), keys(draw, draw.choice(['randread', 'randwrite']), draw.choice([1, 2, 4]),
                              seconds(draw, 8, 10)))
 
@@ -540,6 +546,7 @@ ALONE = (
     ('throttled-iops', throttled_iops, ('io-limit', 'published-limit')),
     ('throttled-bandwidth', throttled_bandwidth, ('io-limit', 'published-limit')),
     ('none-steady-fast', steady_fast, ()),
+    ('none-but-noise', as_fast_as_the_machine, (), NOISE),
     ('none-paced', paced, ()),
 )
 SITUATIONS = [Situation(*row) for row in WAITING] + \
