@@ -165,6 +165,14 @@ static void sleep_ns(uint64_t ns)
 		;
 }
 
+static void sleep_until(uint64_t until_ns)
+{
+	uint64_t now = now_ns();
+
+	if (now < until_ns)
+		sleep_ns(until_ns - now);
+}
+
 static int error_value(const char *name)
 {
 	for (size_t i = 0; i < sizeof(error_names) / sizeof(*error_names); i++)
@@ -410,10 +418,7 @@ static bool from_memory(const char *op, uint64_t off, uint64_t size, bool direct
 
 static void wait_exactly(uint64_t until_ns)
 {
-	uint64_t now = now_ns();
-
-	if (now + SPIN_NS < until_ns)
-		sleep_ns(until_ns - SPIN_NS - now);
+	sleep_until(until_ns - SPIN_NS);
 	while (now_ns() < until_ns)
 		;
 }
@@ -435,8 +440,7 @@ static void fate_of(struct fate *fate, const char *op, uint64_t off, uint64_t si
 	sleep_ns(fate->delay_ms * 1000000);
 	if (fate->spin_ns)
 		wait_exactly(fate->start_ns + fate->delay_ms * 1000000 + fate->spin_ns);
-	if (fate->until_ns > now_ns())
-		sleep_ns(fate->until_ns - now_ns());
+	sleep_until(fate->until_ns);
 	while ((fate->hang || fate->wedge) && !rules_changed_since(fate->generation)) {
 		if (fate->hang && fuse_interrupted()) {
 			fate->err = EINTR;
