@@ -37,6 +37,7 @@ microhttpd.h     runner/io/serve.c
 openssl/hmac.h   runner/io/hmac.c
 yaml.h           runner/plan/tree.c
 cjson/cJSON.h    runner/kinds/chain.c
+cjson/cJSON.h    runner/kinds/table_answer.c
 cjson/cJSON.h    runner/out/figures.c
 cjson/cJSON.h    runner/out/json_test.c
 cjson/cJSON.h    runner/out/member.c
