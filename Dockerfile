@@ -17,7 +17,7 @@ RUN arch=${TARGETARCH:-$(dpkg --print-architecture)} \
  && echo $gnu-gcc >/cc \
  && dpkg --add-architecture $arch && apt-get -qq update \
  && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
-        ca-certificates dpkg-dev gcc-$(echo $gnu | tr _ -) make pkg-config \
+        ca-certificates dpkg-dev gcc-$(echo $gnu | tr _ -) libjs-chart.js make pkg-config \
         libc6-dev:$arch libssl-dev:$arch liburing-dev:$arch libyaml-dev:$arch >/dev/null
 COPY .ci/static-libs /static-libs
 RUN CC=$(cat /cc) /static-libs /usr/local
@@ -27,7 +27,8 @@ COPY . /src
 RUN make -C /src static CC=$(cat /cc) STATIC_LIBS=/usr/local
 # Who wrote what the program is linked from.
 RUN mkdir /empty && install -D -m 644 /src/LICENSE /licenses/pvcbench \
- && for package in ca-certificates libc6-dev libssl-dev liburing-dev libyaml-dev; do \
+ && for package in ca-certificates libc6-dev libjs-chart.js libssl-dev liburing-dev \
+        libyaml-dev; do \
         cp /usr/share/doc/$package/copyright /licenses/$package || exit; done \
  && for name in $(ls /usr/local/share/doc); do \
         cp /usr/local/share/doc/$name/copyright /licenses/$name || exit; done

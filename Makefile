@@ -25,10 +25,13 @@ say       = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-6s
 JOBS      = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE   = $(MAKE) --no-print-directory $(JOBS)
 
-SOURCES  := $(sort builtin.c $(patsubst runner/%,%,$(wildcard runner/*.c runner/*/*.c)))
+SOURCES  := $(sort builtin.c web.c $(patsubst runner/%,%,$(wildcard runner/*.c runner/*/*.c)))
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PLANS    := $(sort $(filter-out %/kustomization.yaml,$(wildcard manifests/plans/*.yaml)))
 SCHEMAS  := $(wildcard docs/*.schema.json)
+CHART_JS := /usr/share/javascript/chart.js/chart.min.js
+WEB      := web_report_html=runner/web/report.html web_report_css=runner/web/report.css \
+	web_report_js=runner/web/report.js web_chart_js=$(CHART_JS)
 
 # A test program names the runner sources that it links: `/* links: base/err.c base/units.c */`
 links     = $(filter %.c,$(shell sed -n '/ links:/,/\*\//p' $(1)))
@@ -37,7 +40,7 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: help deps build bench test lint unit tests fuzzers asan docs fuzz bench-accuracy \
+.PHONY: help deps build bench test lint unit tests fuzzers asan docs man fuzz bench-accuracy \
 	bench-engine bench-ring bench-scale bench-exact bench-merge bench-peers bench-verdicts \
 	format static image push manifests up logs down rerun results dist check-export clean FORCE
 
@@ -75,6 +78,9 @@ asan: ## run the unit tests under sanitizers (address, undefined)
 
 docs: ## print the reference pages in docs/ anew
 	$(Q)BUILD=$(BUILD) docs/generate
+
+man: build ## write build/pvcbench.1 from what --help says
+	$(Q)docs/man $(BUILD)/pvcbench >$(BUILD)/pvcbench.1
 
 fuzz: fuzzers ## fuzz the readers, SECONDS (60) each
 	$(Q)BUILD=$(BUILD) FUZZ_SECONDS=$(or $(SECONDS),60) tests/run-all fuzz
@@ -159,7 +165,7 @@ $(BUILD)/obj/main.o: private CPPFLAGS += -DPVCBENCH_LIBRARIES='\
 	$(foreach package,$(filter-out libcrypto,$(PKGS)),\
 	"$(package) $(shell pkg-config --modversion $(package))\n")'
 
-$(BUILD)/obj/builtin.o: $(BUILD)/builtin.c $(BUILD)/flags
+$(addprefix $(BUILD)/obj/,builtin.o web.o): $(BUILD)/obj/%.o: $(BUILD)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
@@ -167,7 +173,12 @@ $(BUILD)/obj/builtin.o: $(BUILD)/builtin.c $(BUILD)/flags
 $(BUILD)/builtin.c: runner/embed.sh $(PLANS) $(SCHEMAS)
 	@mkdir -p $(@D)
 	$(call say,EMBED,$@)
-	$(Q)runner/embed.sh $@ $(PLANS)
+	$(Q)runner/embed.sh plans $@ $(PLANS)
+
+$(BUILD)/web.c: runner/embed.sh $(foreach file,$(WEB),$(lastword $(subst =, ,$(file))))
+	@mkdir -p $(@D)
+	$(call say,EMBED,$@)
+	$(Q)runner/embed.sh files $@ out/html.h $(WEB)
 
 # Everything is compiled again when the compiler or a flag changes.
 $(BUILD)/flags: FORCE

@@ -1,5 +1,6 @@
 #!/bin/sh
-# embed.sh OUT.c PLAN.yaml... - write the built-in plans and the schemas as C.
+# embed.sh plans OUT.c PLAN.yaml... - write the built-in plans and the schemas as C.
+# embed.sh files OUT.c HEADER NAME=FILE... - write files as the arrays that HEADER declares.
 #
 # The plans become plan_builtins[] of plan/plan.h, named after their files; the schemas
 # become the arrays declared beside it, empty while the files are not there (as when
@@ -7,8 +8,8 @@
 # not be longer than 4095.
 set -eu
 
-out=$1
-shift
+what=$1 out=$2
+shift 2
 
 bytes() { # NAME FILE
 	printf 'const char %s[] = {\n' "$1"
@@ -18,8 +19,8 @@ bytes() { # NAME FILE
 	printf '0};\n'
 }
 
-{
-	printf '/* Made by embed.sh. */\n#include "plan/plan.h"\n\n'
+plans() {
+	printf '#include "plan/plan.h"\n\n'
 	sorted=$(printf '%s\n' "$@" | sed 's/\.yaml$//' | LC_ALL=C sort)
 	number=0
 	for file in $sorted; do
@@ -36,5 +37,19 @@ bytes() { # NAME FILE
 	printf '{NULL, NULL, 0},\n};\n\n'
 	bytes plan_schema_json docs/plan.schema.json
 	bytes result_schema_json docs/result.schema.json
+}
+
+files() {
+	printf '#include "%s"\n\n' "$1"
+	shift
+	for file in "$@"; do
+		[ -f "${file#*=}" ] || { echo "embed.sh: no ${file#*=}" >&2 && exit 1; }
+		bytes "${file%%=*}" "${file#*=}"
+	done
+}
+
+{
+	printf '/* Made by embed.sh. */\n'
+	"$what" "$@"
 } >"$out.tmp"
 mv "$out.tmp" "$out"

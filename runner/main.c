@@ -14,6 +14,7 @@
 #include "io/http.h"
 #include "merge.h"
 #include "relay.h"
+#include "report.h"
 #include "run.h"
 #include "signals.h"
 
@@ -100,6 +101,9 @@ static int take_option(struct options *o, int option)
 	case 'm':
 		o->run.output[OUTPUT_METRICS] = optarg;
 		return 0;
+	case 'f':
+		o->run.output[OUTPUT_FIO] = optarg;
+		return 0;
 	case 'q':
 		o->run.quiet = true;
 		return 0;
@@ -146,6 +150,7 @@ static int command_run(const struct command *command, int argc, char **argv)
 	        {"set", required_argument, NULL, 's'},
 	        {"out", required_argument, NULL, 'o'},
 	        {"metrics", required_argument, NULL, 'm'},
+	        {"fio-json", required_argument, NULL, 'f'},
 	        {"quiet", no_argument, NULL, 'q'},
 	        {"peers", required_argument, NULL, 'n'},
 	        {"index", required_argument, NULL, 'i'},
@@ -281,20 +286,17 @@ static int command_doctor(const struct command *command, int argc, char **argv)
 	return go(&errand);
 }
 
-static int command_plans(const struct command *command, int argc, char **argv)
+static int list_plans(void)
 {
-	const struct plan_builtin *plan;
-	const char *name = NULL;
-	int ret = one_operand(command, argc, argv, &name);
+	for (const struct plan_builtin *plan = plan_builtins; plan->name; plan++)
+		puts(plan->name);
+	return 0;
+}
 
-	if (ret)
-		return ret < 0 ? usage_error(command) : 0;
-	if (!name) {
-		for (plan = plan_builtins; plan->name; plan++)
-			puts(plan->name);
-		return 0;
-	}
-	plan = plan_builtin_find(name);
+static int print_plan(const char *name)
+{
+	const struct plan_builtin *plan = plan_builtin_find(name);
+
 	if (!plan) {
 		fprintf(stderr, "pvcbench: no plan '%s' (pvcbench plans lists them)\n", name);
 		return ERR_PLAN;
@@ -303,11 +305,49 @@ static int command_plans(const struct command *command, int argc, char **argv)
 	return 0;
 }
 
+/* Of a plan unless another is named. */
+static int print_schema(const char *name)
+{
+	const char *schema = !name || !strcmp(name, "plan") ? plan_schema_json
+	                     : !strcmp(name, "result")      ? result_schema_json
+	                                                    : NULL;
+
+	if (!schema) {
+		fprintf(stderr, "pvcbench: no schema '%s' (there are: plan, result)\n", name);
+		return ERR_PLAN;
+	}
+	fputs(schema, stdout);
+	return 0;
+}
+
+static int command_plans(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"schema", no_argument, NULL, 's'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
+	};
+	bool schema = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		if (option != 's')
+			return option == 'h' ? print_help(command) : usage_error(command);
+		schema = true;
+	}
+	if (argc - optind > 1)
+		return usage_error(command);
+	if (schema)
+		return print_schema(argv[optind]);
+	return argv[optind] ? print_plan(argv[optind]) : list_plans();
+}
+
 static int command_merge(const struct command *command, int argc, char **argv)
 {
 	static const struct option known[] = {
 	        {"out", required_argument, NULL, 'o'},
 	        {"metrics", required_argument, NULL, 'm'},
+	        {"fio-json", required_argument, NULL, 'f'},
 	        {"help", no_argument, NULL, 'h'},
 	        {0},
 	};
@@ -319,12 +359,34 @@ static int command_merge(const struct command *command, int argc, char **argv)
 			options.output[OUTPUT_JSON] = optarg;
 		else if (option == 'm')
 			options.output[OUTPUT_METRICS] = optarg;
+		else if (option == 'f')
+			options.output[OUTPUT_FIO] = optarg;
 		else
 			return option == 'h' ? print_help(command) : usage_error(command);
 	}
 	options.names = argv + optind;
 	options.n_names = argc - optind;
 	return options.n_names ? merge_run(&options) : usage_error(command);
+}
+
+static int command_report(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"out", required_argument, NULL, 'o'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
+	};
+	struct report_options options = {0};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:", known, NULL)) >= 0) {
+		if (option != 'o')
+			return option == 'h' ? print_help(command) : usage_error(command);
+		options.output = optarg;
+	}
+	options.names = argv + optind;
+	options.n_names = argc - optind;
+	return options.n_names && options.output ? report_run(&options) : usage_error(command);
 }
 
 static int read_back(struct errand *errand, struct err *err)
@@ -440,7 +502,7 @@ static int command_version(const struct command *command, int argc, char **argv)
 static const struct command commands[] = {
         {"run",
          "[PLAN] [--target PATH] [--set KEY=VALUE]... [--out FILE] "
-         "[--metrics FILE] [--quiet]\n"
+         "[--metrics FILE] [--fio-json FILE] [--quiet]\n"
          "                  [--peers N --index I --coordinator HOST:PORT]",
          "Run a plan and print what was measured.\n"
          "  PLAN             a built-in plan's name or a file; without it "
@@ -450,6 +512,7 @@ static const struct command commands[] = {
          "  --set KEY=VALUE  set a key of every test; tests.NAME.KEY of one test\n"
          "  --out FILE       write the whole result as JSON\n"
          "  --metrics FILE   write its figures in Prometheus' text format\n"
+         "  --fio-json FILE  write it as fio's JSON, for what reads that\n"
          "  --quiet          no progress while a test runs\n"
          "  --peers N        run it together with N - 1 others, begin each test with them, and "
          "sum up\n"
@@ -463,15 +526,27 @@ static const struct command commands[] = {
          "Say what this pod can do and, with PATH, what that volume can do, with a remedy for\n"
          "each limit. On PATH a directory is made, one file in it tried, and both removed.\n",
          command_doctor},
-        {"plans", "[NAME]", "List the built-in plans, or print one.\n", command_plans},
-        {"merge", "FILE... [--out FILE] [--metrics FILE]",
+        {"plans", "[NAME] | --schema [plan|result]",
+         "List the built-in plans, or print one.\n"
+         "  --schema         print the JSON Schema of a plan, or of a result, for editors and "
+         "programs\n",
+         command_plans},
+        {"merge", "FILE... [--out FILE] [--metrics FILE] [--fio-json FILE]",
          "Print the results of several pods that ran one plan together as one: all histograms\n"
          "added up, the sum of the rates, the spread of the pods.\n"
          "  FILE             what --out wrote, or a log (of `kubectl logs`, also with --prefix);\n"
          "                   -: standard input\n"
          "  --out FILE       write the merged result as JSON\n"
-         "  --metrics FILE   write its figures in Prometheus' text format\n",
+         "  --metrics FILE   write its figures in Prometheus' text format\n"
+         "  --fio-json FILE  write it as fio's JSON, for what reads that\n",
          command_merge},
+        {"report", "FILE... -o FILE",
+         "Write results as one page for a browser: tables and charts of all classes and tests. It\n"
+         "needs no network, and without scripts the tables stand.\n"
+         "  FILE             what --out wrote, or a log (of `kubectl logs`, also with --prefix);\n"
+         "                   -: standard input\n"
+         "  -o, --out FILE   the page\n",
+         command_report},
         {"verify", "LEDGER [--target PATH] [--remove]",
          "Read back the files of an earlier run that kept a ledger, also of one that a crash cut\n"
          "off: is all there that was acknowledged and synced?\n"

@@ -35,7 +35,7 @@ static void leave_out(void *arg, const char *text)
 	result_note(&m->left_out, text);
 }
 
-static int add(void *arg, const struct result *result, const char *pod, const char *place,
+static int add(void *arg, struct result *result, const char *pod, const char *place,
                struct err *err)
 {
 	struct merging *m = arg;
@@ -48,26 +48,6 @@ static int add(void *arg, const struct result *result, const char *pod, const ch
 	}
 	m->n_results++;
 	return merge_add(m->merge, result, pod, err) ? err_wrap(err, "%s", place) : 0;
-}
-
-static int read_one(struct merging *m, const char *name, struct err *err)
-{
-	const struct logs_reader reader = {.found = add, .damaged = leave_out, .arg = m};
-	CLEANUP(file) FILE *file = strcmp(name, "-") ? fopen(name, "re") : NULL;
-	FILE *in = strcmp(name, "-") ? file : stdin;
-	uint64_t before = m->n_results + m->n_left_out;
-	char text[ERR_TEXT_MAX];
-
-	if (!in)
-		return err_sys(err, ERR_PLAN, errno, "cannot read '%s'", name);
-	if (logs_read(in, in == stdin ? "standard input" : name, &reader, err))
-		return -1;
-	if (m->n_results + m->n_left_out > before)
-		return 0;
-	snprintf(text, sizeof(text), "'%.500s' holds no result (no document, and no line '%s...')",
-	         name, "pvcbench-result: {");
-	leave_out(m, text);
-	return 0;
 }
 
 /* What was read is not what is written over. */
@@ -92,8 +72,10 @@ static int check_outputs(const struct merge_options *options, struct err *err)
 static int read_all(struct merging *m, const struct merge_options *options, struct result *result,
                     struct err *err)
 {
+	const struct logs_reader reader = {.found = add, .damaged = leave_out, .arg = m};
+
 	for (int i = 0; i < options->n_names; i++)
-		if (read_one(m, options->names[i], err))
+		if (logs_read_file(options->names[i], &reader, err))
 			return -1;
 	if (merge_finish(m->merge, result, err))
 		return -1;

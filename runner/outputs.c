@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "out/fio.h"
 #include "out/json.h"
 #include "out/metrics.h"
 
@@ -16,6 +17,7 @@ static const struct form {
 } forms[OUTPUT_FORMS] = {
         [OUTPUT_JSON] = {json_write, "{\n  \"schema\": \"pvcbench.result/"},
         [OUTPUT_METRICS] = {metrics_write, "# HELP pvcbench_"},
+        [OUTPUT_FIO] = {fio_write, "{\n  \"fio version\": \"pvcbench-"},
 };
 
 static int cannot_write(const char *path, enum err_class class, struct err *err)
@@ -64,17 +66,30 @@ static int is_taken(const struct outputs *outputs, unsigned form, struct err *er
 	return 0;
 }
 
+int output_open(FILE **file, const char *path, const char *begins, struct err *err)
+{
+	if (may_overwrite(path, begins, err))
+		return -1;
+	*file = fopen(path, "we");
+	return *file ? 0 : cannot_write(path, ERR_PLAN, err);
+}
+
+int output_close(FILE *file, const char *path, struct err *err)
+{
+	int failed = ferror(file);
+
+	failed |= fclose(file);
+	return failed ? cannot_write(path, ERR_TEST, err) : 0;
+}
+
 int outputs_open(struct outputs *outputs, struct err *err)
 {
 	for (unsigned i = 0; i < OUTPUT_FORMS; i++) {
 		if (!outputs->path[i])
 			continue;
-		if (may_overwrite(outputs->path[i], forms[i].begins, err) ||
-		    is_taken(outputs, i, err))
+		if (is_taken(outputs, i, err) ||
+		    output_open(&outputs->file[i], outputs->path[i], forms[i].begins, err))
 			return -1;
-		outputs->file[i] = fopen(outputs->path[i], "we");
-		if (!outputs->file[i])
-			return cannot_write(outputs->path[i], ERR_PLAN, err);
 	}
 	return 0;
 }
@@ -83,13 +98,10 @@ static int write_one(struct outputs *outputs, unsigned form, const struct result
                      struct err *err)
 {
 	FILE *file = outputs->file[form];
-	int failed;
 
 	forms[form].write(file, result);
-	failed = ferror(file);
-	failed |= fclose(file);
 	outputs->file[form] = NULL;
-	return failed ? cannot_write(outputs->path[form], ERR_TEST, err) : 0;
+	return output_close(file, outputs->path[form], err);
 }
 
 unsigned outputs_write(struct outputs *outputs, const struct result *result,

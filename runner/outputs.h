@@ -6,7 +6,7 @@
 
 #include "result/result.h"
 
-enum output_form { OUTPUT_JSON, OUTPUT_METRICS, OUTPUT_FORMS };
+enum output_form { OUTPUT_JSON, OUTPUT_METRICS, OUTPUT_FIO, OUTPUT_FORMS };
 
 struct outputs {
 	const char *path[OUTPUT_FORMS]; /* borrowed; NULL: none of this form */
@@ -14,9 +14,18 @@ struct outputs {
 };
 
 /*
+ * Open a file to write what always begins as `begins`, at most 63 bytes. A block device, and a
+ * file that holds anything else, is ERR_REFUSED and stays; other errors are ERR_PLAN.
+ */
+int output_open(FILE **file, const char *path, const char *begins, struct err *err);
+
+/* Close it. ERR_TEST where not all of it was written. */
+int output_close(FILE *file, const char *path, struct err *err);
+
+/*
  * Open all that have a path. To be called before the first test: a path that cannot be written
- * is no news for the end of a run. A block device, and a file that holds anything but a result of
- * the same form, is ERR_REFUSED and stays; other errors are ERR_PLAN.
+ * is no news for the end of a run. Errors as above; a result goes into the place of one of the
+ * same form only.
  */
 int outputs_open(struct outputs *outputs, struct err *err);
 

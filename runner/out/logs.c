@@ -30,6 +30,7 @@ struct logs {
 	struct err *err;
 	uint64_t line; /* its number, from 1 */
 	bool failed;   /* found said so */
+	unsigned told; /* results, and what is none */
 
 	char text[LINE_MAX + 1]; /* the line, without its end */
 	size_t size;             /* of text */
@@ -53,6 +54,17 @@ static void damaged(struct logs *l, uint64_t line, const char *why)
 	char text[ERR_TEXT_MAX];
 
 	snprintf(text, sizeof(text), "%s:%llu: %s", l->name, (unsigned long long)line, why);
+	emit_clean(text);
+	l->told++;
+	l->reader->damaged(l->reader->arg, text);
+}
+
+static void tell_nothing(const struct logs *l)
+{
+	char text[ERR_TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%.500s: no result in it (no document, and no line '%s{...')",
+	         l->name, RESULT_LINE_PREFIX);
 	emit_clean(text);
 	l->reader->damaged(l->reader->arg, text);
 }
@@ -84,6 +96,7 @@ static void give(struct logs *l, struct result *result, const char *prefix, uint
 
 	snprintf(place, sizeof(place), "%.200s:%llu", l->name, (unsigned long long)line);
 	pod_name(prefix, pod, sizeof(pod));
+	l->told++;
 	l->failed = l->reader->found(l->reader->arg, result, *pod ? pod : NULL, place, l->err) < 0;
 	result_destroy(result);
 }
@@ -401,5 +414,17 @@ int logs_read(FILE *in, const char *name, const struct logs_reader *reader, stru
 	if (!l->failed)
 		finish(l);
 	drop_document(l);
+	if (!l->failed && !l->told)
+		tell_nothing(l);
 	return l->failed ? -1 : 0;
+}
+
+int logs_read_file(const char *name, const struct logs_reader *reader, struct err *err)
+{
+	bool is_stdin = !strcmp(name, "-");
+	CLEANUP(file) FILE *file = is_stdin ? NULL : fopen(name, "re");
+
+	if (!is_stdin && !file)
+		return err_sys(err, ERR_PLAN, errno, "cannot read '%s'", name);
+	return logs_read(is_stdin ? stdin : file, is_stdin ? "standard input" : name, reader, err);
 }

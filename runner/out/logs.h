@@ -15,17 +15,20 @@
 
 struct logs_reader {
 	/*
-	 * A result; it is destroyed afterwards. pod is what the prefix says, NULL without one.
-	 * place is "NAME:LINE" of its first line. -1 ends the reading.
+	 * A result; what was not moved out of it is destroyed afterwards. pod is what the prefix
+	 * says, NULL without one. place is "NAME:LINE" of its first line. -1 ends the reading.
 	 */
-	int (*found)(void *arg, const struct result *result, const char *pod, const char *place,
+	int (*found)(void *arg, struct result *result, const char *pod, const char *place,
 	             struct err *err);
-	/* What should be a result and cannot be read: "PLACE: why". */
+	/* What should be a result and cannot be read, or that there is none: "PLACE: why". */
 	void (*damaged)(void *arg, const char *text);
 	void *arg;
 };
 
 /* Read to the end. name is for places. -1: what found said, or it cannot be read (ERR_PLAN). */
 int logs_read(FILE *in, const char *name, const struct logs_reader *reader, struct err *err);
+
+/* The same of a file, or with "-" of standard input. */
+int logs_read_file(const char *name, const struct logs_reader *reader, struct err *err);
 
 #endif

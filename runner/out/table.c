@@ -1,202 +1,21 @@
 /*
- * A list of columns drives the table. It is walked twice, to measure and to print.
+ * The table of the log: walked twice, to measure and to print.
  */
-#include <math.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "out/row.h"
 #include "out/summary.h"
-#include "out/text.h"
-
-#define CELL_MAX     (PLAN_NAME_MAX + 32)
-#define TARGET_WIDTH 24 /* of a target's path, from its end */
-
-#define NO_OP STATS_OPS
-
-/* A line of the table: one operation of a test, or (NO_OP) a test without figures. */
-struct row {
-	const struct test_result *tr;
-	enum stats_op op;
-};
-
-static const struct hist *latency_of(const struct row *row)
-{
-	return row->op == NO_OP ? NULL : &row->tr->stats->op[row->op].latency;
-}
-
-static void cell_name(const struct row *row, char *out)
-{
-	text_append(out, CELL_MAX, "%s", row->tr->name);
-}
-
-static void cell_target(const struct row *row, char *out)
-{
-	const char *path = row->tr->target;
-	size_t length = strlen(path);
-
-	if (length > TARGET_WIDTH)
-		text_append(out, CELL_MAX, "...%s", path + length - (TARGET_WIDTH - 3));
-	else
-		text_append(out, CELL_MAX, "%s", path);
-}
-
-/* A test with more than one row says in each which operation it shows. */
-static void cell_rw(const struct row *row, char *out)
-{
-	const char *name = plan_rw_name(row->tr->rw);
-	unsigned rows = 0;
-
-	for (unsigned op = 0; op < STATS_OPS; op++)
-		rows += test_result_measured(row->tr, (enum stats_op)op);
-	text_append(out, CELL_MAX, "%s", name);
-	if (rows > 1 && strcmp(name, stats_op_name[row->op]) != 0)
-		text_append(out, CELL_MAX, " %s", stats_op_name[row->op]);
-}
-
-static void cell_bs(const struct row *row, char *out)
-{
-	if (row->op == STATS_SYNC)
-		text_append(out, CELL_MAX, "-");
-	else
-		text_size(row->tr->bs, out);
-}
-
-static void cell_depth(const struct row *row, char *out)
-{
-	text_append(out, CELL_MAX, "%llu", (unsigned long long)row->tr->iodepth);
-	if (row->tr->numjobs != 1)
-		text_append(out, CELL_MAX, "x%llu", (unsigned long long)row->tr->numjobs);
-}
-
-static void cell_iops(const struct row *row, char *out)
-{
-	if (row->op == NO_OP)
-		text_append(out, CELL_MAX, "-");
-	else
-		text_rate(test_result_iops(row->tr, row->op), out);
-}
-
-static void cell_bw(const struct row *row, char *out)
-{
-	if (row->op == NO_OP || row->op == STATS_SYNC)
-		text_append(out, CELL_MAX, "-");
-	else
-		units_format_bw(test_result_bw(row->tr, row->op), out);
-}
-
-static void cell_mean(const struct row *row, char *out)
-{
-	const struct hist *h = latency_of(row);
-
-	if (h && h->count)
-		units_format_time((uint64_t)llround(hist_mean(h)), out);
-	else
-		text_append(out, CELL_MAX, "-");
-}
-
-static void percentile_text(const struct hist *h, double percent, char *out)
-{
-	if (h && hist_percentile_carried(h, percent))
-		units_format_time(hist_percentile(h, percent), out);
-	else
-		text_append(out, CELL_MAX, "-");
-}
-
-static void cell_p50(const struct row *row, char *out)
-{
-	percentile_text(latency_of(row), 50, out);
-}
-
-static void cell_p99(const struct row *row, char *out)
-{
-	percentile_text(latency_of(row), 99, out);
-}
-
-static void cell_p999(const struct row *row, char *out)
-{
-	percentile_text(latency_of(row), 99.9, out);
-}
-
-static void cell_max(const struct row *row, char *out)
-{
-	const struct hist *h = latency_of(row);
-
-	if (h && h->count)
-		units_format_time(h->max, out);
-	else
-		text_append(out, CELL_MAX, "-");
-}
-
-/*
- * What a verdict is about need not be a limit: a burst or a cache at the server made the
- * figure higher. The syncs of a buffered test do wait for the volume.
- */
-static bool is_limit(const struct verdict *verdict, enum stats_op op)
-{
-	if (!strcmp(verdict->code, "burst") || !strcmp(verdict->code, "server-cache"))
-		return false;
-	return op != STATS_SYNC || strcmp(verdict->code, "page-cache") != 0;
-}
-
-static void cell_limit(const struct row *row, char *out)
-{
-	static const char *const status[] = {
-	        [STATUS_FAILED] = "FAILED", [STATUS_INTERRUPTED] = "interrupted"};
-	unsigned i = 0;
-
-	if (row->tr->status != STATUS_OK) {
-		text_append(out, CELL_MAX, "%s", status[row->tr->status]);
-		return;
-	}
-	while (i < row->tr->n_verdicts && !is_limit(&row->tr->verdicts[i], row->op))
-		i++;
-	text_append(out, CELL_MAX, "%s", i < row->tr->n_verdicts ? row->tr->verdicts[i].code : "-");
-}
-
-static const struct column {
-	const char *title;
-	bool right;
-	void (*cell)(const struct row *row, char *out);
-} columns[] = {
-        {"test", false, cell_name},
-        {"target", false, cell_target},
-        {"rw", false, cell_rw},
-        {"bs", true, cell_bs},
-        {"depth", true, cell_depth},
-        {"IOPS", true, cell_iops},
-        {"bandwidth", true, cell_bw},
-        {"mean", true, cell_mean},
-        {"p50", true, cell_p50},
-        {"p99", true, cell_p99},
-        {"p99.9", true, cell_p999},
-        {"max", true, cell_max},
-        {"limited by", false, cell_limit},
-};
-
-typedef void row_fn(void *arg, const struct row *row);
 
 static void each_row(const struct result *result, row_fn *visit, void *arg)
 {
-	for (unsigned i = 0; i < result->n_tests; i++) {
-		struct row row = {.tr = &result->tests[i], .op = NO_OP};
-		bool any = result_is_persist(row.tr); /* no load: persist.c tells it */
-
-		for (unsigned op = 0; op < STATS_OPS; op++) {
-			if (!test_result_measured(row.tr, (enum stats_op)op))
-				continue;
-			row.op = (enum stats_op)op;
-			visit(arg, &row);
-			any = true;
-		}
-		if (!any)
-			visit(arg, &row);
-	}
+	for (unsigned i = 0; i < result->n_tests; i++)
+		row_each(&result->tests[i], visit, arg);
 }
 
 struct table {
 	FILE *out;
 	unsigned n_rows;
-	size_t width[ARRAY_SIZE(columns)];
+	size_t width[ROW_COLUMNS];
 };
 
 static void measure_row(void *arg, const struct row *row)
@@ -204,10 +23,10 @@ static void measure_row(void *arg, const struct row *row)
 	struct table *table = arg;
 
 	table->n_rows++;
-	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++) {
-		char cell[CELL_MAX] = "";
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		char cell[ROW_CELL_MAX] = "";
 
-		columns[i].cell(row, cell);
+		row_columns[i].cell(row, cell);
 		table->width[i] = max_u64(table->width[i], strlen(cell));
 	}
 }
@@ -216,18 +35,18 @@ static void write_cell(const struct table *table, unsigned i, const char *text)
 {
 	int width = (int)table->width[i];
 
-	if (i + 1 == ARRAY_SIZE(columns))
+	if (i + 1 == ROW_COLUMNS)
 		fprintf(table->out, "%s\n", text);
 	else
-		fprintf(table->out, "%*s  ", columns[i].right ? width : -width, text);
+		fprintf(table->out, "%*s  ", row_columns[i].right ? width : -width, text);
 }
 
 static void write_row(void *arg, const struct row *row)
 {
-	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++) {
-		char cell[CELL_MAX] = "";
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		char cell[ROW_CELL_MAX] = "";
 
-		columns[i].cell(row, cell);
+		row_columns[i].cell(row, cell);
 		write_cell(arg, i, cell);
 	}
 }
@@ -240,13 +59,13 @@ void table_write(FILE *out, const struct result *result)
 		fputs("No test was run.\n", out);
 		return;
 	}
-	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
-		table.width[i] = strlen(columns[i].title);
+	for (unsigned i = 0; i < ROW_COLUMNS; i++)
+		table.width[i] = strlen(row_columns[i].title);
 	each_row(result, measure_row, &table);
 	if (!table.n_rows)
 		return;
-	for (unsigned i = 0; i < ARRAY_SIZE(columns); i++)
-		write_cell(&table, i, columns[i].title);
+	for (unsigned i = 0; i < ROW_COLUMNS; i++)
+		write_cell(&table, i, row_columns[i].title);
 	each_row(result, write_row, &table);
 	fputs("\"-\" as a latency: fewer than 10 samples lie beyond it. \"-\" as a limit: none "
 	      "was\n"

@@ -115,7 +115,7 @@ static void value_text(const struct expectation *e, char *out)
 		units_format_time((uint64_t)llround(fmax(0, e->value)), out);
 }
 
-static const char *const expect_words[] = {"pass", "FAIL", "not judged"};
+const char *const text_expect_words[] = {"pass", "FAIL", "not judged"};
 
 static const char *const bound_words[] = {
         [BOUND_NONE] = "", [BOUND_AT_MOST] = "at most ", [BOUND_AT_LEAST] = "at least "};
@@ -128,7 +128,7 @@ static void write_thresholds(FILE *out, const struct test_result *tr)
 
 		value_text(e, value);
 		fprintf(out, "threshold: %s: %s: %s (measured: %s%s)\n", tr->name, e->expr,
-		        expect_words[e->result], bound_words[e->bound], value);
+		        text_expect_words[e->result], bound_words[e->bound], value);
 	}
 }
 
@@ -253,7 +253,7 @@ void text_headline(const struct test_result *tr, char *out, size_t size)
 	for (unsigned i = 0; i < tr->n_expect; i++)
 		if (tr->expect[i].result != EXPECT_PASS)
 			text_append(out, size, "; threshold %s: %s", tr->expect[i].expr,
-			            expect_words[tr->expect[i].result]);
+			            text_expect_words[tr->expect[i].result]);
 	if (!*out)
 		text_append(out, size, "nothing was measured");
 }

@@ -18,6 +18,9 @@ void text_write(FILE *out, const struct result *result);
  */
 void text_write_dbench(FILE *out, const struct result *result);
 
+/* By enum expect_result. */
+extern const char *const text_expect_words[];
+
 /* Put more text behind what is in out[size]; what does not fit is cut off. */
 void text_append(char *out, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
 

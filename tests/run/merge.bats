@@ -146,7 +146,7 @@ valid() { # FILE
 		"$T/pods.log" /dev/null
 	[[ $stderr == *"truncated.json:1: a result document that is cut off"* ]]
 	[[ $stderr == *"control.log:1: "* ]]
-	[[ $stderr == *"'/dev/null' holds no result"* ]]
+	[[ $stderr == *"/dev/null: no result in it"* ]]
 	[[ $output$stderr != *$'\033'* ]]
 	[[ $output == *"pods: read-iops: 2 of 2"* ]]
 	run -2 "$pvcbench" merge "$T/nowhere"

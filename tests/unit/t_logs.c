@@ -16,7 +16,7 @@
 
 static char events[4096];
 
-static int found(void *arg, const struct result *result, const char *pod, const char *place,
+static int found(void *arg, struct result *result, const char *pod, const char *place,
                  struct err *err)
 {
 	size_t used = strlen(events);
@@ -67,7 +67,8 @@ static void test_prefixes(void **unused)
 	       "log:1 one-0;");
 	expect("2024-12-01T04:00:00.5Z " RESULT_LINE_PREFIX EMPTY, "log:1 -;");
 	expect("one-0  | " RESULT_LINE_PREFIX EMPTY "\r\n", "log:1 one-0;");
-	expect("no " RESULT_LINE_PREFIX "yet\n", "");
+	expect("no " RESULT_LINE_PREFIX "yet\n",
+	       "[log: no result in it (no document, and no line 'pvcbench-result: {...')]");
 }
 
 static void test_documents(void **unused)
