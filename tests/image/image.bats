@@ -83,7 +83,7 @@ result_line() {
 	cd "$(unpacked)"
 	same "$(find . -type f -perm /111)" ./pvcbench
 	grep -q 'BEGIN CERTIFICATE' etc/ssl/certs/ca-certificates.crt
-	same "$(find licenses -type f -size +0 | wc -l)" 9
+	same "$(find licenses -type f -size +0 | wc -l)" 10
 	same "$(stat -c %u:%g:%a data scratch | uniq)" 65532:65532:755
 	same "$(find data scratch -mindepth 1)" ""
 	rm -r etc/ssl licenses data scratch pvcbench
