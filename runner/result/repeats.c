@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/student.h"
+
 bool repeats_at(struct repeats *repeats, const struct result *result, unsigned i)
 {
 	const struct plan_repeat *first = &result->tests[i].repeat;
@@ -69,23 +71,6 @@ const struct repeats_figure repeats_figures[] = {
 
 /* ---- spread ---- */
 
-/*
- * The quantile 0.975 of Student's t. From ten degrees of freedom on the expansion 26.7.5 of
- * Abramowitz and Stegun, Handbook of Mathematical Functions, is right to one in ten thousand.
- */
-static double student(unsigned degrees)
-{
-	static const double exact[] = {NAN,    12.7062, 4.3027, 3.1824, 2.7764,
-	                               2.5706, 2.4469,  2.3646, 2.3060, 2.2622};
-	const double z = 1.959964, v = degrees;
-
-	if (degrees < ARRAY_SIZE(exact))
-		return exact[degrees];
-	return z + (pow(z, 3) + z) / (4 * v) +
-	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v) +
-	       (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * v * v * v);
-}
-
 bool repeats_spread(const struct repeats *repeats, const struct repeats_figure *figure,
                     struct spread *spread)
 {
@@ -102,6 +87,6 @@ bool repeats_spread(const struct repeats *repeats, const struct repeats_figure *
 	for (unsigned i = 0; i < n; i++)
 		squares += (x[i] - spread->mean) * (x[i] - spread->mean);
 	spread->stddev = sqrt(squares / (n - 1));
-	spread->margin = student(n - 1) * spread->stddev / sqrt(n);
+	spread->margin = student_quantile(1 - REPEATS_CONFIDENCE, n - 1) * spread->stddev / sqrt(n);
 	return true;
 }

@@ -2,8 +2,8 @@
  * The reader of logs, and what becomes of the results in them: whatever the bytes, each is
  * merged or refused, and what is merged can be written and is within its bounds.
  */
-/* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/timeline.c
- * out/conditions.c out/curve.c out/dbench.c out/emit.c out/figures.c out/json.c
+/* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
+ * measure/timeline.c out/conditions.c out/curve.c out/dbench.c out/emit.c out/figures.c out/json.c
  * out/json_conditions.c out/json_derived.c out/json_test.c out/logs.c out/member.c out/persist.c
  * out/remark.c out/repeats.c out/row.c out/search.c out/table.c out/text.c plan/expect.c
  * plan/plan.c plan/published.c result/knee.c result/merge.c result/merge_codes.c
