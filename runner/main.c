@@ -10,6 +10,7 @@
 #include "audit.h"
 #include "base/units.h"
 #include "base/workers.h"
+#include "compare.h"
 #include "doctor.h"
 #include "io/http.h"
 #include "merge.h"
@@ -389,6 +390,60 @@ static int command_report(const struct command *command, int argc, char **argv)
 	return options.n_names && options.output ? report_run(&options) : usage_error(command);
 }
 
+static int take_form(enum compare_form *form)
+{
+	for (unsigned i = 0; compare_form_names[i]; i++) {
+		if (!strcmp(optarg, compare_form_names[i])) {
+			*form = (enum compare_form)i;
+			return 0;
+		}
+	}
+	fprintf(stderr, "pvcbench: --format '%s': none of text, markdown, csv, json\n", optarg);
+	return -1;
+}
+
+static int take_compare_option(struct compare_options *options, int option)
+{
+	switch (option) {
+	case 'b':
+		options->baseline = optarg;
+		return 0;
+	case 'f':
+		return take_form(&options->form);
+	case 'i':
+		if (options->n_gates == COMPARE_GATES_MAX) {
+			fprintf(stderr, "pvcbench: at most %d --fail-if\n", COMPARE_GATES_MAX);
+			return -1;
+		}
+		options->gates[options->n_gates++] = optarg;
+		return 0;
+	}
+	return -1; /* getopt has said what is wrong */
+}
+
+static int command_compare(const struct command *command, int argc, char **argv)
+{
+	static const struct option known[] = {
+	        {"baseline", required_argument, NULL, 'b'},
+	        {"format", required_argument, NULL, 'f'},
+	        {"fail-if", required_argument, NULL, 'i'},
+	        {"help", no_argument, NULL, 'h'},
+	        {0},
+	};
+	struct compare_options options = {0};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+		if (option == 'h')
+			return print_help(command);
+		if (take_compare_option(&options, option))
+			return usage_error(command);
+	}
+	options.names = argv + optind;
+	options.n_names = argc - optind;
+	return options.n_names ? compare_run(&options) : usage_error(command);
+}
+
 static int read_back(struct errand *errand, struct err *err)
 {
 	return audit_run(&errand->audit, stdout, err);
@@ -531,6 +586,19 @@ static const struct command commands[] = {
          "  --schema         print the JSON Schema of a plan, or of a result, for editors and "
          "programs\n",
          command_plans},
+        {"compare",
+         "FILE... [--baseline NAME] [--format text|markdown|csv|json]\n"
+         "                  [--fail-if CONDITION]...",
+         "Print results beside each other: a line for each test of each, the ratio to a baseline,\n"
+         "and which differences their repeats show.\n"
+         "  FILE             what --out wrote, or a log (of `kubectl logs`, also with --prefix);\n"
+         "                   -: standard input\n"
+         "  --baseline NAME  a result's class, file, pod or run (the first result)\n"
+         "  --format FORMAT  text, markdown, csv or json\n"
+         "  --fail-if CONDITION  exit with 99 where it holds of a result or cannot be judged, such "
+         "as\n"
+         "                   'read-iops.read.iops < 0.9 * baseline'\n",
+         command_compare},
         {"merge", "FILE... [--out FILE] [--metrics FILE] [--fio-json FILE]",
          "Print the results of several pods that ran one plan together as one: all histograms\n"
          "added up, the sum of the rates, the spread of the pods.\n"

@@ -165,31 +165,159 @@ static const char *take_operator(const char *text, int *op)
 	return NULL;
 }
 
-int expect_parse(struct expect *expect, const char *text, struct err *err)
+/* What stands before the value, and where the value begins. */
+struct head {
+	const char *value; /* after a failure: where it is wrong */
+	char measure[WORD_MAX];
+	int op;
+};
+
+static int read_head(struct head *head, const char *text, struct err *err)
 {
-	struct expect e = {0};
-	char measure[WORD_MAX], value[WORD_MAX];
+	const char *p = skip_spaces(text);
 
-	if (strlen(text) >= sizeof(e.text))
-		return err_set(err, ERR_PLAN, "'%.32s...' is longer than %zu bytes", text,
-		               sizeof(e.text) - 1);
-	const char *p = take_word(skip_spaces(text), measure);
-
-	p = take_operator(p, &e.op);
+	head->value = p;
+	if (strlen(text) >= EXPECT_TEXT_MAX)
+		return err_set(err, ERR_PLAN, "'%.32s...' is longer than %d bytes", text,
+		               EXPECT_TEXT_MAX - 1);
+	head->value = take_word(p, head->measure);
+	p = take_operator(head->value, &head->op);
 	if (!p)
 		return err_set(err, ERR_PLAN,
 		               "'%s' compares nothing (by >=, <=, >, < or ==, such as read.p99 <= "
 		               "5ms)",
 		               text);
-	p = take_word(p, value);
-	if (!measure[0] || !value[0])
+	if (head->measure[0])
+		head->value = p;
+	if (!head->measure[0] || !*p || strchr("<>=!", *p))
 		return err_set(err, ERR_PLAN, "'%s' lacks %s (such as read.p99 <= 5ms)", text,
-		               measure[0] ? "a value to compare with" : "what is compared");
-	if (*p)
-		return err_set(err, ERR_PLAN, "'%s' has more than one value: '%s'", text, p);
-	if (parse_measure(&e, measure, err) || parse_value(&e, value, err))
+		               head->measure[0] ? "a value to compare with" : "what is compared");
+	return 0;
+}
+
+/* *at is where text is wrong. */
+static int parse(struct expect *expect, const char *text, const char **at, struct err *err)
+{
+	struct expect e = {0};
+	struct head head;
+	char value[WORD_MAX];
+	int ret = read_head(&head, text, err);
+
+	*at = head.value;
+	if (ret)
+		return -1;
+	*at = take_word(head.value, value);
+	if (**at)
+		return err_set(err, ERR_PLAN, "'%s' has more than one value: '%s'", text, *at);
+	*at = skip_spaces(text);
+	e.op = head.op;
+	if (parse_measure(&e, head.measure, err))
+		return -1;
+	*at = head.value;
+	if (parse_value(&e, value, err))
 		return -1;
 	snprintf(e.text, sizeof(e.text), "%s", text);
 	*expect = e;
 	return 0;
+}
+
+int expect_parse(struct expect *expect, const char *text, struct err *err)
+{
+	const char *at;
+
+	return parse(expect, text, &at, err);
+}
+
+/* ---- of a named test ---- */
+
+#define BESIDE_EXAMPLE "(such as read-iops.read.iops < 0.9 * baseline)"
+
+/* "baseline" or "0.9 * baseline"; 1: neither of them, -1: the number is none. */
+static int parse_factor(const char *text, double *factor, struct err *err)
+{
+	char number[WORD_MAX];
+	size_t length = strcspn(text, "*");
+	const char *word = skip_spaces(text + length + (text[length] == '*'));
+
+	*factor = 1;
+	if (!text[length])
+		word = text;
+	if (strncmp(word, "baseline", 8) != 0 || *skip_spaces(word + 8))
+		return 1;
+	if (!text[length])
+		return 0;
+	while (length && strchr(" \t", text[length - 1]))
+		length--;
+	snprintf(number, sizeof(number), "%.*s", (int)length, text);
+	if (units_parse_decimal(number, factor) && *factor > 0)
+		return 0;
+	return err_set(err, ERR_PLAN, "'%s' is no number above 0 " BESIDE_EXAMPLE, number);
+}
+
+/* With a baseline the value is a number of its own: read it as any that the measure can have. */
+static int parse_compared(struct expect_beside *b, const char *text, const char **at,
+                          struct err *err)
+{
+	char with_value[EXPECT_TEXT_MAX];
+	struct head head;
+	int ret = read_head(&head, text, err);
+
+	*at = head.value;
+	if (ret)
+		return -1;
+	ret = parse_factor(head.value, &b->factor, err);
+	if (ret < 0)
+		return -1;
+	if (ret) {
+		b->factor = 0;
+		return parse(&b->expect, text, at, err);
+	}
+	snprintf(with_value, sizeof(with_value), "%.*s1", (int)(head.value - text), text);
+	if (parse(&b->expect, with_value, at, err)) {
+		*at = text + (*at - with_value);
+		return -1;
+	}
+	snprintf(b->expect.text, sizeof(b->expect.text), "%s", text);
+	return 0;
+}
+
+static bool begins_measure(const char *text)
+{
+	char word[EXPECT_TEXT_MAX];
+	int value;
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, ". \t<>=!"), text);
+	return find_word(subjects, word, &value);
+}
+
+/* The length of the name at its beginning; 0: there is none. */
+static size_t name_length(const char *text)
+{
+	size_t length = strcspn(text, ". \t<>=!");
+
+	if (text[length] != '.' || (begins_measure(text) && !begins_measure(text + length + 1)))
+		return 0;
+	return length;
+}
+
+int expect_parse_beside(struct expect_beside *beside, const char *text, unsigned *column,
+                        struct err *err)
+{
+	const char *begin = skip_spaces(text), *at = begin;
+	size_t length = name_length(begin);
+	struct expect_beside b = {0};
+	int ret = -1;
+
+	snprintf(b.test, sizeof(b.test), "%.*s", (int)length, begin);
+	if (!length)
+		err_set(err, ERR_PLAN, "'%s' names no test " BESIDE_EXAMPLE, text);
+	else if (length >= sizeof(b.test))
+		err_set(err, ERR_PLAN, "the test's name is longer than %zu bytes",
+		        sizeof(b.test) - 1);
+	else
+		ret = parse_compared(&b, begin + length + 1, &at, err);
+	*column = (unsigned)(at - text) + 1;
+	if (!ret)
+		*beside = b;
+	return ret;
 }

@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 #define EXPECT_TEXT_MAX 96
+#define EXPECT_TEST_MAX 128 /* of a test's name */
 
 enum expect_subject { EXPECT_READ, EXPECT_WRITE, EXPECT_SYNC, EXPECT_ERRORS, EXPECT_STALL };
 enum expect_metric {
@@ -37,5 +38,20 @@ struct expect {
 };
 
 int expect_parse(struct expect *expect, const char *text, struct err *err);
+
+/*
+ * The same of a named test, also beside another result of it:
+ *
+ *	beside = test "." measure op (value | [NUMBER "*"] "baseline")
+ */
+struct expect_beside {
+	char test[EXPECT_TEST_MAX];
+	struct expect expect; /* its text is what stands behind the test's name */
+	double factor;        /* of what the baseline measured; 0: compare with expect.value */
+};
+
+/* *column, from 1, is where it is wrong. */
+int expect_parse_beside(struct expect_beside *beside, const char *text, unsigned *column,
+                        struct err *err);
 
 #endif

@@ -7,6 +7,21 @@
 
 #include "result/result.h"
 
+/* What was measured: exactly `low`, or, where only bounds are known, in [low, high]. */
+struct measured {
+	bool known; /* and may be relied on */
+	double low, high;
+};
+
+/*
+ * What an expression is about, in its base unit. Not known: what was not measured or cut short,
+ * what a suspension or a cache made. Concessions are the caller's to look at.
+ */
+struct measured verdict_measured(const struct test_result *tr, const struct expect *expect);
+
+/* Whether the comparison holds (EXPECT_PASS) for that. */
+void verdict_hold(struct expectation *out, const struct expect *expect, struct measured figure);
+
 /* Fill tr->expect from the test's expressions and what was measured. */
 void verdict_expect(struct test_result *tr, const struct test *test);
 
@@ -134,6 +149,9 @@ void verdict_expect(struct test_result *tr, const struct test *test);
  * volume, and no threshold on them is judged. The figure is the time in ns.
  */
 #define VERDICT_SUSPENDED_NS (500 * NSEC_PER_MSEC)
+
+/* Whether it has a verdict of this code. */
+bool verdict_has(const struct test_result *tr, const char *code);
 
 /* Fill tr->verdicts from the evidence in tr and the conditions of its target. */
 void verdict_judge(struct test_result *tr, const struct conditions *conditions);

@@ -7,17 +7,11 @@
 
 #include <math.h>
 
-/* What was measured: exactly `low`, or, where only bounds are known, in [low, high]. */
-struct figure {
-	bool known;
-	double low, high;
-};
+static const struct measured unknown;
 
-static const struct figure unknown;
-
-static struct figure exactly(double value)
+static struct measured exactly(double value)
 {
-	return (struct figure){.known = true, .low = value, .high = value};
+	return (struct measured){.known = true, .low = value, .high = value};
 }
 
 /* Whether something was conceded that changes what reads and writes cost. */
@@ -38,7 +32,7 @@ static bool was_cached(const struct test_result *tr, enum stats_op op)
 	       (op == STATS_READ && verdict_from_cache(tr));
 }
 
-static struct figure percentile_figure(const struct hist *latency, double percent)
+static struct measured percentile_figure(const struct hist *latency, double percent)
 {
 	if (percent >= 100)
 		return exactly((double)latency->max);
@@ -47,7 +41,7 @@ static struct figure percentile_figure(const struct hist *latency, double percen
 	return exactly((double)hist_percentile(latency, percent));
 }
 
-static struct figure latency_figure(const struct hist *latency, const struct expect *expect)
+static struct measured latency_figure(const struct hist *latency, const struct expect *expect)
 {
 	if (!latency->count)
 		return unknown;
@@ -65,68 +59,76 @@ static struct figure latency_figure(const struct hist *latency, const struct exp
 	}
 }
 
-static struct figure op_figure(const struct test_result *tr, const struct test *test,
-                               enum stats_op op, const struct expect *expect)
+static struct measured op_figure(const struct test_result *tr, enum stats_op op,
+                                 const struct expect *expect)
 {
-	if (tr->status != STATUS_OK || !test_result_measured(tr, op) || conceded(tr, test) ||
-	    verdict_was_suspended(tr) || was_cached(tr, op) || search_failed(&tr->search))
+	if (tr->status != STATUS_OK || !test_result_measured(tr, op) || verdict_was_suspended(tr) ||
+	    was_cached(tr, op) || search_failed(&tr->search))
 		return unknown;
 	if (expect->metric == METRIC_IOPS)
 		return exactly(test_result_iops(tr, op));
 	if (expect->metric == METRIC_BW)
 		return exactly(test_result_bw(tr, op));
 
-	struct figure figure = latency_figure(&tr->stats->op[op].latency, expect);
+	struct measured figure = latency_figure(&tr->stats->op[op].latency, expect);
 
 	if (verdict_lacks_the_longest(tr) && expect->metric != METRIC_MIN)
 		figure.high = INFINITY;
 	return figure;
 }
 
-static struct figure errors_figure(const struct test_result *tr)
+static struct measured errors_figure(const struct test_result *tr)
 {
 	if (!tr->stats)
 		return unknown;
 
-	struct figure figure = exactly((double)stats_errors(tr->stats));
+	struct measured figure = exactly((double)stats_errors(tr->stats));
 
 	if (tr->status != STATUS_OK)
 		figure.high = INFINITY;
 	return figure;
 }
 
-static struct figure stall_figure(const struct test_result *tr, const struct test *test)
+static struct measured stall_figure(const struct test_result *tr)
 {
 	const struct gap *gap = &tr->longest_gap;
-	struct figure figure = {
+	struct measured figure = {
 	        .known = true,
 	        .low = (double)gap->at_least_ns,
 	        .high = (double)gap->at_most_ns,
 	};
 
-	if (!gap->at_most_ns || conceded(tr, test) || verdict_was_suspended(tr) ||
-	    was_cached(tr, STATS_READ) || was_cached(tr, STATS_WRITE))
+	if (!gap->at_most_ns || verdict_was_suspended(tr) || was_cached(tr, STATS_READ) ||
+	    was_cached(tr, STATS_WRITE))
 		return unknown;
 	if (tr->status != STATUS_OK)
 		figure.high = INFINITY;
 	return figure;
 }
 
-static struct figure measure(const struct test_result *tr, const struct test *test,
-                             const struct expect *expect)
+struct measured verdict_measured(const struct test_result *tr, const struct expect *expect)
 {
 	switch (expect->subject) {
 	case EXPECT_READ:
-		return op_figure(tr, test, STATS_READ, expect);
+		return op_figure(tr, STATS_READ, expect);
 	case EXPECT_WRITE:
-		return op_figure(tr, test, STATS_WRITE, expect);
+		return op_figure(tr, STATS_WRITE, expect);
 	case EXPECT_SYNC:
-		return op_figure(tr, test, STATS_SYNC, expect);
+		return op_figure(tr, STATS_SYNC, expect);
 	case EXPECT_ERRORS:
 		return errors_figure(tr);
 	default:
-		return stall_figure(tr, test);
+		return stall_figure(tr);
 	}
+}
+
+/* How many requests failed is told whatever was conceded. */
+static struct measured measure(const struct test_result *tr, const struct test *test,
+                               const struct expect *expect)
+{
+	if (expect->subject != EXPECT_ERRORS && conceded(tr, test))
+		return unknown;
+	return verdict_measured(tr, expect);
 }
 
 static bool holds(int op, double measured, double value)
@@ -146,7 +148,7 @@ static bool holds(int op, double measured, double value)
 }
 
 /* Which bound gave the answer: "<=" holds for the higher one or fails for the lower one. */
-static bool low_decides(const struct expect *expect, struct figure figure, bool answer)
+static bool low_decides(const struct expect *expect, struct measured figure, bool answer)
 {
 	if (expect->op == OP_EQ)
 		return figure.low > expect->value;
@@ -160,13 +162,14 @@ static bool low_decides(const struct expect *expect, struct figure figure, bool 
  * Between two bounds the answer is known when it is the same at both: then every
  * value between them gives it too, unless the question is for one exact value.
  */
-static void judge(struct expectation *out, const struct expect *expect, struct figure figure)
+void verdict_hold(struct expectation *out, const struct expect *expect, struct measured figure)
 {
 	bool low = holds(expect->op, figure.low, expect->value);
 	bool high = holds(expect->op, figure.high, expect->value);
 	bool exact = figure.low == figure.high;
 	bool between = figure.low <= expect->value && expect->value <= figure.high;
 
+	snprintf(out->expr, sizeof(out->expr), "%s", expect->text);
 	out->result = EXPECT_NOT_JUDGED;
 	out->value = NAN;
 	out->bound = BOUND_NONE;
@@ -181,10 +184,6 @@ static void judge(struct expectation *out, const struct expect *expect, struct f
 void verdict_expect(struct test_result *tr, const struct test *test)
 {
 	tr->n_expect = test->n_expect;
-	for (unsigned i = 0; i < test->n_expect; i++) {
-		const struct expect *expect = &test->expect[i];
-
-		snprintf(tr->expect[i].expr, sizeof(tr->expect[i].expr), "%s", expect->text);
-		judge(&tr->expect[i], expect, measure(tr, test, expect));
-	}
+	for (unsigned i = 0; i < test->n_expect; i++)
+		verdict_hold(&tr->expect[i], &test->expect[i], measure(tr, test, &test->expect[i]));
 }

@@ -14,9 +14,6 @@
 void verdict_add(struct test_result *tr, const char *code, double figure, const char *fmt, ...)
         PRINTF_LIKE(4, 5);
 
-/* Whether it has a verdict of this code. */
-bool verdict_has(const struct test_result *tr, const char *code);
-
 /* A load that keeps to a pace of its own shows no limit, unless it could not keep it. */
 bool verdict_paces_itself(const struct test_result *tr);
 

@@ -2,6 +2,7 @@
 # Every face of a fixed result, to the byte: NAME.json is read and written again as
 # text, result lines, termination message, metrics and JSON (NAME.txt, .lines, .message,
 # .metrics, .json).
+# compare/NAME.FORM: results beside each other, in each form; compare/results.py makes them.
 # UPDATE=1 rewrites what is expected; look at the difference before it is committed.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -60,6 +61,42 @@ check_jq() { # FILE
 	report $((${#wrong} > 0)) "$1: percentiles by jq" "$wrong"
 }
 
+# Results beside each other. The files lie in one directory, so that their names are short.
+check_compared() { # NAME BASELINE GATE FILE...
+	local form status details
+
+	for form in text markdown csv json; do
+		status=0
+		if [[ -n ${UPDATE:-} ]]; then
+			(cd "$made" && "$compare" "$form" "${@:2}") >"compare/$1.$form"
+		fi
+		details=$(cd "$made" && "$compare" "$form" "${@:2}" 2>&1 |
+			diff "$OLDPWD/compare/$1.$form" - | cut -c 1-300) || status=1
+		report $status "compare $1: $form" "$details"
+	done
+}
+
+make_results() { # FILE CLASS [KEY=VALUE]...
+	compare/results.py "${@:2}" >"$made/$1"
+}
+
+check_comparisons() {
+	made=$(mktemp -d "${TMPDIR:-/tmp}/pvcbench-golden.XXXXXX")
+	compare=$(realpath "$build/golden/compare")
+	make_results high-io.log evs-high-io runs=5 iops=5000 limit=5000
+	make_results ultra.log evs-ultra runs=5 iops=20000 p50_us=150 limit=50000
+	make_results again.log evs-high-io id=again runs=5 iops=5010 limit=5000
+	make_results sfs.log sfs iops=8000 p50_us=900 ioengine=aio size=1073741824 \
+		conditions.kernel=6.1.0 status=failed
+	make_results strange.log $'a|b\n<c>,"=d' iops=10 'conditions.node=x"y,z'
+	check_compared classes "" "read-iops.read.iops < 0.9 * baseline" \
+		high-io.log ultra.log again.log
+	check_compared differs evs-ultra "" sfs.log ultra.log
+	check_compared strange sfs "mixed.write.p99 > 2 * baseline" strange.log sfs.log
+	rm -r "$made"
+}
+
+check_comparisons
 for json in *.json; do
 	name=${json%.json}
 	check_face text "$name" "$name.txt"

@@ -23,7 +23,7 @@ main    main run peers out kinds result plan load measure io base
 root_files='
 run    run_peers
 run    run run_begin run_end run_state signals audit agenda attend body sweep builtin outputs
-run    merge relay report gather
+run    merge relay report gather compare
 run    deliver deliver_check doctor doctor_plan dbench
 main   main
 '

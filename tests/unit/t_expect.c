@@ -126,12 +126,86 @@ static void test_length(void **state)
 	assert_true(expect.value == 7);
 }
 
+static void test_beside(void **state)
+{
+	static const struct {
+		const char *text, *test;
+		int subject, metric;
+		double factor, value;
+	} rows[] = {
+	        {"read-iops.read.iops < 0.9 * baseline", "read-iops", EXPECT_READ, METRIC_IOPS, 0.9,
+	         0},
+	        {" t.write.p99.9>1.5*baseline ", "t", EXPECT_WRITE, METRIC_PERCENTILE, 1.5, 0},
+	        {"t.read.bw < baseline", "t", EXPECT_READ, METRIC_BW, 1, 0},
+	        {"read.read.p50 > 5ms", "read", EXPECT_READ, METRIC_PERCENTILE, 0, 5e6},
+	        {"t.errors > 0", "t", EXPECT_ERRORS, METRIC_COUNT, 0, 0},
+	        {"t.stall >= 2\t*\tbaseline", "t", EXPECT_STALL, METRIC_MAX, 2, 0},
+	        {"sync.sync.p99 > baseline", "sync", EXPECT_SYNC, METRIC_PERCENTILE, 1, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct expect_beside got;
+		struct err err;
+		unsigned column;
+
+		if (expect_parse_beside(&got, rows[i].text, &column, &err))
+			fail_msg("%s: %s", rows[i].text, err.text);
+		assert_string_equal(got.test, rows[i].test);
+		assert_int_equal(got.expect.subject, rows[i].subject);
+		assert_int_equal(got.expect.metric, rows[i].metric);
+		assert_true(got.factor == rows[i].factor);
+		assert_true(got.factor > 0 || got.expect.value == rows[i].value);
+	}
+}
+
+#define EXAMPLE_BESIDE " (such as read-iops.read.iops < 0.9 * baseline)"
+
+static void test_bad_beside(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned column;
+		const char *message;
+	} rows[] = {
+	        {"", 1, "'' names no test" EXAMPLE_BESIDE},
+	        {"read.iops < 5", 1, "'read.iops < 5' names no test" EXAMPLE_BESIDE},
+	        {"errors > 5", 1, "'errors > 5' names no test" EXAMPLE_BESIDE},
+	        {"t.reed.iops < 5", 3, "'reed' is not measured" KNOWN_SUBJECTS},
+	        {"t.read.speed < baseline", 3, "'speed' is not measured" KNOWN_METRICS},
+	        {"t.read.iops ~ baseline", 13, "'read.iops ~ baseline' compares nothing" EXAMPLE},
+	        {"t.read.iops <", 14,
+	         "'read.iops <' lacks a value to compare with (such as read.p99 <= 5ms)"},
+	        {"t.read.iops < 0.9 * before", 19,
+	         "'read.iops < 0.9 * before' has more than one value: '* before'"},
+	        {"t.read.iops < 0.9 baseline", 19,
+	         "'read.iops < 0.9 baseline' has more than one value: 'baseline'"},
+	        {"t.read.iops < -1 * baseline", 15, "'-1' is no number above 0" EXAMPLE_BESIDE},
+	        {"t.read.iops < 0 * baseline", 15, "'0' is no number above 0" EXAMPLE_BESIDE},
+	        {"t.read.iops < * baseline", 15, "'' is no number above 0" EXAMPLE_BESIDE},
+	        {"t.read.iops < 5ms", 15, "'5ms' is not a whole number (such as 20000, 20k)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct expect_beside beside;
+		struct err err;
+		unsigned column = 0;
+
+		if (!expect_parse_beside(&beside, rows[i].text, &column, &err))
+			fail_msg("'%s' is read", rows[i].text);
+		assert_string_equal(err.text, rows[i].message);
+		if (column != rows[i].column)
+			fail_msg("'%s': column %u", rows[i].text, column);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_good),
-	        cmocka_unit_test(test_bad),
-	        cmocka_unit_test(test_length),
+	        cmocka_unit_test(test_good),       cmocka_unit_test(test_bad),
+	        cmocka_unit_test(test_length),     cmocka_unit_test(test_beside),
+	        cmocka_unit_test(test_bad_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
