@@ -276,6 +276,7 @@ struct block {
 };
 
 static _Thread_local struct {
+	bool is_read; /* by this thread; whatever else it does with cJSON is no part of the tree */
 	struct block *newest;
 	unsigned char *rest; /* of the newest */
 	size_t rest_bytes;
@@ -283,6 +284,9 @@ static _Thread_local struct {
 
 static void *take(size_t bytes)
 {
+	if (!tree.is_read)
+		return malloc(bytes);
+
 	size_t n = (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
 	unsigned char *taken;
 
@@ -305,7 +309,8 @@ static void *take(size_t bytes)
 
 static void give(void *bytes)
 {
-	(void)bytes;
+	if (!tree.is_read)
+		free(bytes);
 }
 
 static void drop_tree(void)
@@ -317,6 +322,7 @@ static void drop_tree(void)
 		tree.newest = older;
 	}
 	tree.rest_bytes = 0;
+	tree.is_read = false;
 }
 
 static void init_once(void)
@@ -329,6 +335,7 @@ static cJSON *make_tree(const char *text, size_t size, const char **end)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, init_once);
+	tree.is_read = true;
 	return cJSON_ParseWithLengthOpts(text, size, end, false);
 }
 
