@@ -1,12 +1,13 @@
 /*
  * Prints what docs/ says of a plan's keys from the runner's own table, so that it
  * cannot differ: `plan_reference table` a Markdown table, `plan_reference deliver` that of a
- * delivery's keys, `plan_reference schema` a JSON Schema. docs/generate builds and runs it.
+ * delivery's keys, `plan_reference hops` that of a hop's, `plan_reference schema` a JSON Schema.
+ * docs/generate builds and runs it.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "plan/sink.h"
+#include "plan/chains.h"
 
 #define ALLOWED_MAX  256
 #define TIME_PATTERN "[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)?"
@@ -83,7 +84,7 @@ static void print_number(const char *type, uint64_t min, uint64_t max, uint64_t 
 /* YAML makes some words into booleans and numbers. */
 static void print_words(const char *words)
 {
-	static const char *const also[] = {"true", "false", "0", "1"};
+	static const char *const also[] = {"true", "false", "0", "1", "1.1", "2"};
 	const char *separator = "";
 
 	while (*words) {
@@ -199,6 +200,31 @@ static void print_headers(void)
 	       PLAN_HEADERS_MAX, PLAN_HEADER_NAME_MAX - 1);
 }
 
+static void print_chains(const struct field *row)
+{
+	printf("    \"%s\": {\n      \"description\": ", row->name);
+	print_string(row->help);
+	printf(",\n      \"type\": \"object\", \"minProperties\": 1, \"maxProperties\": %d,\n"
+	       "      \"propertyNames\": {\"pattern\": \"^[A-Za-z0-9_-]{1,%d}$\"},\n"
+	       "      \"additionalProperties\": {\"type\": \"array\", \"minItems\": 1, "
+	       "\"maxItems\": %d, \"items\": {\"type\": \"object\", "
+	       "\"required\": [\"url\"], \"additionalProperties\": false, \"properties\": {",
+	       PLAN_CHAINS_MAX, PLAN_NAME_MAX - 1, PLAN_HOPS_MAX);
+	for (size_t i = 0; i < plan_n_hop_fields; i++) {
+		const struct field *key = &plan_hop_fields[i];
+
+		printf("%s\n        \"%s\": {\"description\": ", i ? "," : "", key->name);
+		print_string(key->help);
+		printf(", \"allOf\": [");
+		if (is_mapping(key))
+			print_headers();
+		else
+			print_value(key);
+		printf("]}");
+	}
+	printf("\n      }}}\n    }");
+}
+
 /* What goes with a sink's own key. */
 static const char *const sink_keys[][6] = {
         {"file", "required", NULL},
@@ -242,14 +268,26 @@ static bool is_first(const struct field *row)
 	return field_find(plan_fields, plan_n_fields, row->name) == row;
 }
 
-/* "KEY": {"$ref"}, for all keys but the first `skip`. */
-static void print_references(const char *indent, size_t skip)
+/* Of a test alone, not of the plan's top. */
+static bool is_of_test(const struct field *row)
 {
-	for (size_t i = skip; i < plan_n_fields; i++)
-		if (is_first(&plan_fields[i]))
-			printf("%s%s\"%s\": {\"$ref\": \"#/definitions/%s\"}",
-			       i > skip ? ",\n" : "", indent, plan_fields[i].name,
-			       plan_fields[i].name);
+	return !strcmp(row->name, "name") || !strcmp(row->name, PLAN_CHAINS);
+}
+
+/* "KEY": {"$ref"}, for all keys that a test has, or that the top has as defaults. */
+static void print_references(const char *indent, bool of_top)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < plan_n_fields; i++) {
+		const char *name = plan_fields[i].name;
+
+		if (!is_first(&plan_fields[i]) || (of_top && is_of_test(&plan_fields[i])))
+			continue;
+		printf("%s%s\"%s\": {\"$ref\": \"#/definitions/%s\"}", separator, indent, name,
+		       name);
+		separator = ",\n";
+	}
 }
 
 static void print_schema(void)
@@ -267,7 +305,7 @@ static void print_schema(void)
 	       "    \"deliver\": {\"type\": \"array\", \"minItems\": 1, \"maxItems\": %d, "
 	       "\"items\": {\"$ref\": \"#/definitions/sink\"}},\n",
 	       PLAN_TESTS_MAX, PLAN_SINKS_MAX);
-	print_references("    ", 1); /* a name belongs to a test */
+	print_references("    ", true);
 	printf("\n  },\n  \"definitions\": {\n"
 	       "    \"variable\": {\"type\": \"string\", \"pattern\": "
 	       "\"\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\}\"},\n");
@@ -277,13 +315,16 @@ static void print_schema(void)
 	       "      \"required\": [\"name\"],\n"
 	       "      \"additionalProperties\": false,\n"
 	       "      \"properties\": {\n");
-	print_references("        ", 0);
+	print_references("        ", false);
 	printf("\n      }\n    }");
 	for (size_t i = 0; i < plan_n_fields; i++) {
 		if (!is_first(&plan_fields[i]))
 			continue;
 		printf(",\n");
-		print_key(&plan_fields[i]);
+		if (!strcmp(plan_fields[i].name, PLAN_CHAINS))
+			print_chains(&plan_fields[i]);
+		else
+			print_key(&plan_fields[i]);
 	}
 	printf("\n  }\n}\n");
 }
@@ -298,10 +339,14 @@ int main(int argc, char **argv)
 		print_table(plan_sink_fields, plan_n_sink_fields, false);
 		return 0;
 	}
+	if (argc == 2 && !strcmp(argv[1], "hops")) {
+		print_table(plan_hop_fields, plan_n_hop_fields, false);
+		return 0;
+	}
 	if (argc == 2 && !strcmp(argv[1], "schema")) {
 		print_schema();
 		return 0;
 	}
-	fprintf(stderr, "usage: plan_reference table | deliver | schema\n");
+	fprintf(stderr, "usage: plan_reference table | deliver | hops | schema\n");
 	return 2;
 }

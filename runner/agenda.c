@@ -68,7 +68,7 @@ void agenda_describe_class(const struct agenda *agenda, struct conditions *c)
 {
 	const struct class *class = &agenda->class;
 
-	if (!class->name[0])
+	if (!class->name[0] || !agenda->n_targets)
 		return;
 	if (!class_applies(agenda)) {
 		snprintf(c->class_note, sizeof(c->class_note),
@@ -185,7 +185,7 @@ static int open_targets(struct agenda *agenda, agenda_step *step, void *step_arg
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
 		const struct test *test = &agenda->plan.tests[i];
 
-		if (agenda_target(agenda, test))
+		if (plan_is_hops(test) || agenda_target(agenda, test))
 			continue;
 		if (agenda->n_targets == AGENDA_TARGETS_MAX)
 			return err_set(err, ERR_PLAN, "a run takes at most %d targets",
@@ -214,7 +214,7 @@ static int check_test(struct agenda *agenda, unsigned i, struct err *err)
 	const struct target *target = agenda_target(agenda, test);
 
 	assert(kind); /* the plan knows the same names */
-	if (check_target(test, target, err))
+	if (target && check_target(test, target, err))
 		return -1;
 	if (kind->check(test, target, &agenda->host, &agenda->previews[i], err))
 		return err_wrap(err, "test '%s'", test->name);
@@ -239,7 +239,8 @@ int agenda_look(struct agenda *agenda, agenda_step *step, void *step_arg, struct
 	if (!agenda->previews)
 		return err_set(err, ERR_TARGET, "out of memory for the plan");
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
-		tell(step, step_arg, agenda->plan.tests[i].target);
+		if (agenda->plan.tests[i].target[0])
+			tell(step, step_arg, agenda->plan.tests[i].target);
 		if (check_test(agenda, i, err))
 			return -1;
 	}
@@ -268,8 +269,9 @@ static bool has_data_to_keep(const struct agenda *agenda)
 
 static bool is_repeatable(const struct test *test)
 {
-	return !plan_is_persist(test) && !plan_by_amount(test) && !plan_paces(test) &&
-	       test->limits_probe != PROBE_FALSE && strcmp(test->ioengine, "null") != 0;
+	return !plan_is_persist(test) && !plan_is_hops(test) && !plan_by_amount(test) &&
+	       !plan_paces(test) && test->limits_probe != PROBE_FALSE &&
+	       strcmp(test->ioengine, "null") != 0;
 }
 
 bool agenda_drift(const struct agenda *agenda, struct test *again)
@@ -350,15 +352,18 @@ static void write_step(FILE *out, const struct test *test)
 {
 	char step[RESULT_TEXT_MAX] = "";
 
-	text_step(test, step, sizeof(step));
-	fprintf(out, "%-24s %-16s %s\n", test->name, test->target, step);
+	if (plan_is_hops(test))
+		text_chains(test, step, sizeof(step));
+	else
+		text_step(test, step, sizeof(step));
+	fprintf(out, "%-24s %-16s %s\n", test->name, test->target[0] ? test->target : "-", step);
 }
 
 static void write_preview(FILE *out, const struct test *test, const struct preview *preview)
 {
 	char layout[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
 
-	if (plan_is_persist(test)) {
+	if (plan_is_persist(test) || plan_is_hops(test)) {
 		write_step(out, test);
 		return;
 	}

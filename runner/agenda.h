@@ -48,7 +48,7 @@ int agenda_look(struct agenda *agenda, agenda_step *step, void *step_arg, struct
  */
 void agenda_describe_class(const struct agenda *agenda, struct conditions *conditions);
 
-/* The target of a test. */
+/* The target of a test; NULL: it has none. */
 struct target *agenda_target(struct agenda *agenda, const struct test *test);
 
 /* Whether a test on this target says clean: true, or destroy: anything and writes to it. */

@@ -37,7 +37,7 @@ static bool is_in_flight(const struct test_result *tr)
 static void run_body(struct run *run, const struct test *test, struct test_result *tr)
 {
 	struct target *target = agenda_target(&run->agenda, test);
-	unsigned t = (unsigned)(target - run->agenda.targets);
+	unsigned t = target ? (unsigned)(target - run->agenda.targets) : run->agenda.n_targets;
 	struct body_params params = {
 	        .test = test,
 	        .host = &run->agenda.host,

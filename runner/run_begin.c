@@ -22,6 +22,18 @@ static void copy_text(char *to, size_t size, const char *from)
 
 #define COPY(to, from) copy_text(to, sizeof(to), from)
 
+static void describe_host(const struct host *host, struct conditions *c)
+{
+	COPY(c->kernel, host->kernel);
+	COPY(c->machine, host->machine);
+	COPY(c->node, host->node);
+	c->cpus = host->cpus;
+	c->memory_bytes = host->memory_bytes;
+	c->cpu_quota = host->cpu_quota;
+	if (host->memory_limited)
+		c->host_memory_bytes = host->host_memory_bytes;
+}
+
 static void describe(const struct run *run, const struct target *target, struct conditions *c)
 {
 	const struct mount *mount = &target->mount;
@@ -40,14 +52,7 @@ static void describe(const struct run *run, const struct target *target, struct 
 	c->block_bytes = mount->block_bytes;
 	c->capacity_bytes = target->capacity_bytes;
 	c->free_bytes = target->free_bytes;
-	COPY(c->kernel, run->agenda.host.kernel);
-	COPY(c->machine, run->agenda.host.machine);
-	COPY(c->node, run->agenda.host.node);
-	c->cpus = run->agenda.host.cpus;
-	c->memory_bytes = run->agenda.host.memory_bytes;
-	c->cpu_quota = run->agenda.host.cpu_quota;
-	if (run->agenda.host.memory_limited)
-		c->host_memory_bytes = run->agenda.host.host_memory_bytes;
+	describe_host(&run->agenda.host, c);
 	agenda_describe_class(&run->agenda, c);
 }
 
@@ -77,14 +82,17 @@ static int begin_result(struct run *run, struct err *err)
 	COPY(result->version, PVCBENCH_VERSION);
 	COPY(result->plan, run->agenda.plan.name);
 	result->tests = calloc(run->agenda.plan.n_tests, sizeof(*result->tests));
-	result->targets = calloc(run->agenda.n_targets, sizeof(*result->targets));
-	run->verify = calloc(run->agenda.n_targets, sizeof(*run->verify));
+	result->targets = calloc(run->agenda.n_targets + 1, sizeof(*result->targets));
+	run->verify = calloc(run->agenda.n_targets + 1, sizeof(*run->verify));
 	if (!result->tests || !result->targets || !run->verify)
 		return err_set(err, ERR_TARGET, "out of memory for the result");
 	for (unsigned i = 0; i < run->agenda.n_targets; i++)
 		describe(run, &run->agenda.targets[i], &result->targets[i]);
 	result->n_targets = run->agenda.n_targets;
-	result->conditions = result->targets[0];
+	if (result->n_targets)
+		result->conditions = result->targets[0];
+	else
+		describe_host(&run->agenda.host, &result->conditions);
 	return 0;
 }
 

@@ -116,7 +116,8 @@ static bool leave_threads(struct run *run)
 	bool left = run->abandoned;
 	unsigned n;
 
-	for (unsigned i = 0; i < run->agenda.n_targets; i++) {
+	/* that of tests without a target included */
+	for (unsigned i = 0; i <= run->agenda.n_targets; i++) {
 		if (!run_is_held(run, i))
 			continue;
 		body_kick(run->held[i].body);

@@ -69,7 +69,9 @@ int run_peers_check(struct run *run, struct err *err)
 	for (unsigned i = 0; i < plan->n_tests && run->peering.n > 1; i++) {
 		const struct test *test = &plan->tests[i];
 
-		if (agenda_target(&run->agenda, test)->is_block && !test->filename[0])
+		const struct target *target = agenda_target(&run->agenda, test);
+
+		if (target && target->is_block && !test->filename[0])
 			return err_set(err, ERR_PLAN,
 			               "test '%s': peers cannot share the block device '%s' (give "
 			               "them a directory)",
@@ -172,7 +174,7 @@ static void find_host(struct run *run)
 	for (unsigned i = 0; i < plan->n_tests && index_of(run); i++) {
 		struct target *target = agenda_target(&run->agenda, &plan->tests[i]);
 
-		if (plan->tests[i].shared && !target->is_block)
+		if (target && plan->tests[i].shared && !target->is_block)
 			snprintf(target->guest_of, sizeof(target->guest_of), "%s",
 			         peers_run_id(run->peers));
 	}

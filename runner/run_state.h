@@ -21,12 +21,12 @@ struct run {
 		struct body *body;
 		const char *test;
 		bool in_flight; /* requests of its last test are, for too long to be waited for */
-	} held[AGENDA_TARGETS_MAX];
-	struct test again;            /* the first test, for the drift */
-	struct peers_options peering; /* complete; n at most 1: alone */
-	struct peers *peers;          /* owned; NULL: alone */
-	bool peers_held;              /* a thread that was left still uses them */
-	struct result merged;         /* of all peers, if is_merged */
+	} held[AGENDA_TARGETS_MAX + 1]; /* the place behind all targets: of tests without one */
+	struct test again;              /* the first test, for the drift */
+	struct peers_options peering;   /* complete; n at most 1: alone */
+	struct peers *peers;            /* owned; NULL: alone */
+	bool peers_held;                /* a thread that was left still uses them */
+	struct result merged;           /* of all peers, if is_merged */
 	bool is_merged;
 	bool sweeps;    /* it is to run, not only to be checked */
 	bool abandoned; /* a thread other than these was left */

@@ -276,7 +276,8 @@ void sweep(struct agenda *agenda, struct result *result, sweep_step *step, void 
 			sweep_target(&s);
 		result->targets[i].free_bytes = s.target->free_bytes;
 	}
-	result->conditions.free_bytes = result->targets[0].free_bytes;
+	if (agenda->n_targets)
+		result->conditions.free_bytes = result->targets[0].free_bytes;
 }
 
 void sweep_write(FILE *out, const struct agenda *agenda)

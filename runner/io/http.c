@@ -283,6 +283,12 @@ static void set_limits(struct http *http)
 	if (request->idle_max_ns)
 		curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN,
 		                 (long)(request->idle_max_ns / NSEC_PER_SEC));
+	if (request->fresh) {
+		curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+		curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+		curl_easy_setopt(curl, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+		curl_easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+	}
 	if (request->no_proxy)
 		curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -315,7 +321,9 @@ static int prepare(struct http *http, struct err *err)
 		return -1;
 	curl_easy_setopt(curl, CURLOPT_URL, http->request->url);
 	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
-	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
+	                 http->request->http_2 ? (long)CURL_HTTP_VERSION_2TLS
+	                                       : (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "pvcbench/" PVCBENCH_VERSION);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, http->headers);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
@@ -527,6 +535,11 @@ const char *http_header(struct http *http, const char *name)
 	if (curl_easy_header(http->curl, name, 0, CURLH_HEADER, -1, &header))
 		return NULL;
 	return header->value;
+}
+
+bool http_has_2(void)
+{
+	return curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_HTTP2;
 }
 
 const char *http_tls_library(void)

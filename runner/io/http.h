@@ -2,10 +2,10 @@
  * HTTP as a client: one request after the other on a handle that keeps its connections
  * open. The only user of libcurl.
  *
- * http and https, HTTP/1.1, TLS 1.2 and later. A certificate is always verified: by the
- * bundle that the request names, else that of SSL_CERT_FILE, else this machine's; the
- * directory of SSL_CERT_DIR is looked into besides. Proxies are taken from the environment
- * as curl does (http_proxy, https_proxy, all_proxy, no_proxy).
+ * http and https, HTTP/1.1 (or 2, where it is asked for), TLS 1.2 and later. A certificate is
+ * always verified: by the bundle that the request names, else that of SSL_CERT_FILE, else this
+ * machine's; the directory of SSL_CERT_DIR is looked into besides. Proxies are taken from the
+ * environment as curl does (http_proxy, https_proxy, all_proxy, no_proxy).
  *
  * Names are resolved in a thread: see workers_make_threads_possible.
  */
@@ -34,6 +34,8 @@ struct http_request {
 	uint64_t connect_timeout_ns; /* name, connection and TLS; 0: 5 s */
 	uint64_t timeout_ns;         /* of the whole; 0: 15 s */
 	uint64_t idle_max_ns;        /* a connection idle for longer is not used again; 0: 118 s */
+	bool fresh;                  /* a connection, a lookup and a TLS session of its own */
+	bool http_2;                 /* where TLS agrees on it; else HTTP/1.1 */
 	bool no_proxy;               /* whatever the environment says */
 	unsigned redirects_max;      /* 0: a redirect is an answer like any other */
 	size_t answer_max;           /* bytes; 0: HTTP_ANSWER_MAX */
@@ -94,6 +96,9 @@ const char *http_header(struct http *http, const char *name);
  * https, and does not repeat it.
  */
 int http_url_show(const char *url, bool with_path, char out[HTTP_URL_MAX], struct err *err);
+
+/* Whether libcurl was built with HTTP/2. */
+bool http_has_2(void);
 
 /* "OpenSSL/3.0.19": what libcurl does TLS with. Static storage. */
 const char *http_tls_library(void);

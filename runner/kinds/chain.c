@@ -218,3 +218,146 @@ char *chain_answer(const struct chain *chain, const struct chain_report *report)
 	cJSON_Delete(answer);
 	return text;
 }
+
+/* ---- the client ---- */
+
+#define ELAPSED_MAX_US 1e12 /* eleven days; what is more, or no number, was not measured */
+
+static bool add_step_headers(cJSON *hop, const struct chain_step *step)
+{
+	cJSON *headers = cJSON_CreateObject();
+	char *text = NULL;
+	bool added;
+
+	for (unsigned i = 0; i < step->n_headers; i++)
+		cJSON_AddStringToObject(headers, step->headers[i].name, step->headers[i].value);
+	if (!cJSON_HasObjectItem(headers, "Content-Type"))
+		cJSON_AddStringToObject(headers, "Content-Type", "application/json");
+	text = headers ? cJSON_PrintUnformatted(headers) : NULL;
+	added = text && cJSON_AddStringToObject(hop, "headers", text);
+	free(text);
+	cJSON_Delete(headers);
+	return added;
+}
+
+/* apicalls and lognums are choi's, which calls and logs nothing beside the chain then. */
+static bool add_step(cJSON *hops, unsigned i, const struct chain_step *step)
+{
+	cJSON *hop = cJSON_CreateObject();
+
+	if (!cJSON_AddItemToArray(hops, hop)) {
+		cJSON_Delete(hop);
+		return false;
+	}
+	return cJSON_AddNumberToObject(hop, "id", i + 1) &&
+	       cJSON_AddStringToObject(hop, "url", step->url) &&
+	       cJSON_AddNumberToObject(hop, "apicalls", 0) &&
+	       cJSON_AddNumberToObject(hop, "lognums", 0) && add_step_headers(hop, step);
+}
+
+/* In the last hop, so that it goes all the way. */
+static bool add_bytes(cJSON *hops, unsigned n, size_t bytes)
+{
+	char *filler = malloc(bytes + 1);
+	bool added;
+
+	if (!filler)
+		return false;
+	memset(filler, 'x', bytes);
+	filler[bytes] = '\0';
+	added = cJSON_AddStringToObject(cJSON_GetArrayItem(hops, (int)n - 1), "filler", filler);
+	free(filler);
+	return added;
+}
+
+char *chain_request(const struct chain_step *steps, unsigned n, size_t more_bytes)
+{
+	cJSON *hops = cJSON_CreateArray();
+	bool whole = hops != NULL;
+	char *text = NULL;
+
+	for (unsigned i = 0; i < n && whole; i++)
+		whole = add_step(hops, i, &steps[i]);
+	if (whole && (!more_bytes || add_bytes(hops, n, more_bytes)))
+		text = cJSON_PrintUnformatted(hops);
+	cJSON_Delete(hops);
+	return text;
+}
+
+/* A time in units of unit_ns; false where the member is no time. */
+static bool read_time(const cJSON *object, const char *key, uint64_t unit_ns, uint64_t *ns)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (!cJSON_IsNumber(item) ||
+	    !(item->valuedouble >= 0 && item->valuedouble < ELAPSED_MAX_US))
+		return false;
+	*ns = (uint64_t)(item->valuedouble * (double)unit_ns);
+	return true;
+}
+
+static int read_code(const cJSON *hop, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(hop, key);
+
+	return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1000
+	               ? (int)item->valuedouble
+	               : 0;
+}
+
+static void read_call(const cJSON *hop, struct chain_answer *answer)
+{
+	const cJSON *us = cJSON_GetObjectItemCaseSensitive(hop, "next_us");
+	uint64_t connections = 0;
+
+	answer->knows_next = true;
+	for (unsigned phase = 0; phase < HTTP_PHASES; phase++)
+		if (!read_time(us, phase_keys[phase], NSEC_PER_USEC, &answer->next_ns[phase]))
+			answer->knows_next = false;
+	read_time(us, "new_connections", 1, &connections);
+	answer->new_connections = (unsigned)min_u64(connections, UINT16_MAX);
+}
+
+static int read_one(const cJSON *hop, struct chain_answer *answer, struct err *err)
+{
+	const cJSON *error = cJSON_GetObjectItemCaseSensitive(hop, "error");
+
+	*answer = (struct chain_answer){
+	        .code = read_code(hop, "code"),
+	        .next_code = read_code(hop, "resCode"),
+	};
+	if (!read_time(hop, "elapsed_us", NSEC_PER_USEC, &answer->elapsed_ns) &&
+	    !read_time(hop, "elapsed", NSEC_PER_MSEC, &answer->elapsed_ns))
+		return err_set(err, ERR_TEST, "a hop does not say how long it took");
+	read_call(hop, answer);
+	if (cJSON_IsString(error))
+		snprintf(answer->error, sizeof(answer->error), "%s", error->valuestring);
+	else if (cJSON_IsTrue(error) || cJSON_IsObject(error))
+		snprintf(answer->error, sizeof(answer->error), "it says no more than 'error'");
+	return 0;
+}
+
+int chain_read_answer(struct chain_answer out[CHAIN_HOPS_MAX], unsigned *n, const char *text,
+                      size_t bytes, struct err *err)
+{
+	cJSON *hops = cJSON_ParseWithLength(text, bytes);
+	const cJSON *hop;
+	int ret = -1;
+
+	*n = 0;
+	if (!cJSON_IsArray(hops) || !cJSON_GetArraySize(hops) ||
+	    cJSON_GetArraySize(hops) > CHAIN_HOPS_MAX) {
+		err_set(err, ERR_TEST, "the answer is no array of hops");
+		goto out;
+	}
+	cJSON_ArrayForEach(hop, hops)
+	{
+		if (read_one(hop, &out[*n], err))
+			goto out;
+		++*n;
+	}
+	ret = 0;
+out:
+	cJSON_Delete(hops);
+	return ret;
+}

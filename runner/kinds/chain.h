@@ -21,6 +21,7 @@
 
 #define CHAIN_HOPS_MAX    16
 #define CHAIN_HEADERS_MAX 16
+#define CHAIN_ERROR_MAX   256 /* bytes of a hop's error that are kept */
 #define CHAIN_DELAY_MAX   (10 * NSEC_PER_SEC)
 
 struct chain;
@@ -59,5 +60,37 @@ char *chain_rest(const struct chain *chain);
  * an array of hops; else the report has an error that says so. From malloc; NULL: out of memory.
  */
 char *chain_answer(const struct chain *chain, const struct chain_report *report);
+
+/* ---- of the client, who begins a chain ---- */
+
+/* What one hop answered, as far as it tells. */
+struct chain_answer {
+	int code, next_code;
+	uint64_t elapsed_ns;
+	char error[CHAIN_ERROR_MAX]; /* "": none */
+	bool knows_next;             /* next_ns holds the call of the next hop */
+	uint64_t next_ns[HTTP_PHASES];
+	unsigned new_connections;
+};
+
+/* A hop that the client sends the request through. */
+struct chain_step {
+	const char *url;
+	const struct http_header *headers;
+	unsigned n_headers;
+};
+
+/*
+ * The body that goes to the first of n hops; with more_bytes of letters in its last hop. From
+ * malloc; NULL: out of memory.
+ */
+char *chain_request(const struct chain_step *steps, unsigned n, size_t more_bytes);
+
+/*
+ * The answers of *n hops, the first one first, out of a body that may hold anything; the error
+ * (class ERR_TEST) is that of a body that is no array of hops.
+ */
+int chain_read_answer(struct chain_answer out[CHAIN_HOPS_MAX], unsigned *n, const char *text,
+                      size_t bytes, struct err *err);
 
 #endif

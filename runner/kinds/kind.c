@@ -6,10 +6,7 @@
 #include <string.h>
 
 const struct kind *const kinds[] = {
-        &kind_block,
-        &kind_probe,
-        &kind_persist,
-        NULL,
+        &kind_block, &kind_probe, &kind_persist, &kind_hops, NULL,
 };
 
 const struct kind *kind_find(const char *name)

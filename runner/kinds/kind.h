@@ -23,7 +23,7 @@ struct kind_extent {
 struct kind_env {
 	const char *run_id;
 	const struct host *host;
-	struct target *target;  /* of this test, entered */
+	struct target *target;  /* of this test, entered; NULL: it needs none */
 	struct verify **verify; /* what is known of the target's files; made when it is needed */
 	const atomic_int *stop; /* a signal's number once one came, else 0 */
 	uint64_t answer_ns;     /* a volume silent for longer does not answer; 0: no limit */
@@ -125,7 +125,7 @@ struct kind {
 	           struct err *err);
 };
 
-extern const struct kind kind_block, kind_probe, kind_persist;
+extern const struct kind kind_block, kind_probe, kind_persist, kind_hops;
 
 /* By its name in the plan; NULL when there is none. */
 const struct kind *kind_find(const char *name);

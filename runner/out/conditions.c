@@ -348,7 +348,7 @@ void conditions_write(FILE *out, const struct result *result)
 		fprintf(out, ", of which pvcbench took %s at most",
 		        units_format_size(result->peak_rss_bytes, memory));
 	fputc('\n', out);
-	if (!result->n_targets)
+	if (!result->n_targets && c->target[0])
 		write_target(out, c);
 	for (unsigned i = 0; i < result->n_targets; i++)
 		write_target(out, &result->targets[i]);

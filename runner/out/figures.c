@@ -100,7 +100,7 @@ static int read_histogram(const cJSON *item, const struct member *row, void *obj
 	return 0;
 }
 
-static const struct member latency_members[] = {
+const struct member figures_latency_members[] = {
         {"min", UINT_AT(struct hist, min), .known = has_samples},
         {"mean", .write = write_mean, .known = has_samples},
         {"max", UINT_AT(struct hist, max), .known = has_samples},
@@ -118,7 +118,7 @@ static const struct member latency_members[] = {
 };
 
 /* What an honest writer cannot have written is a damaged document. */
-static int check_latency(const struct hist *h, struct err *err)
+int figures_check_latency(const struct hist *h, struct err *err)
 {
 	uint64_t total = h->overflow;
 	unsigned first = HIST_BUCKETS, last = 0;
@@ -274,7 +274,7 @@ static const struct member op_members[] = {
         {"bytes", UINT_AT(struct op_stats, bytes), .required = true},
         {"iops", .write = write_iops},
         {"bw_bytes", .write = write_bw},
-        {"lat_ns", OBJECT_AT(struct op_stats, latency, latency_members), .required = true},
+        {"lat_ns", OBJECT_AT(struct op_stats, latency, figures_latency_members), .required = true},
         {"series", .write = write_series, .read = read_series},
         {0},
 };
@@ -293,5 +293,5 @@ int figures_read(const cJSON *item, struct op_stats *op, struct err *err)
 {
 	if (member_read_object(item, op_members, op, err))
 		return -1;
-	return check_latency(&op->latency, err) ? err_wrap(err, "lat_ns") : 0;
+	return figures_check_latency(&op->latency, err) ? err_wrap(err, "lat_ns") : 0;
 }

@@ -17,4 +17,8 @@ void json_write_knees(struct emit *emit, const struct member *row, const void *r
 bool json_has_repeats(const void *result);
 void json_write_repeats(struct emit *emit, const struct member *row, const void *result);
 
+/* Of struct test_result, its member hops. */
+void json_write_hops(struct emit *emit, const struct member *row, const void *tr);
+int json_read_hops(const struct cJSON *item, const struct member *row, void *tr, struct err *err);
+
 #endif

@@ -251,13 +251,15 @@ static void write_omitted(struct emit *emit, const struct member *row, const voi
 	const struct doc *doc = doc_of(emit);
 
 	(void)object;
-	if (!doc->omit_series && !doc->omit_histogram)
+	if (!doc->omit_series && !doc->omit_histogram && !doc->omit_hops)
 		return;
 	emit_open(emit, row->name, '[');
 	if (doc->omit_series)
 		emit_text(emit, NULL, "series");
 	if (doc->omit_histogram)
 		emit_text(emit, NULL, "histogram");
+	if (doc->omit_hops)
+		emit_text(emit, NULL, "hops");
 	emit_close(emit, ']');
 }
 
@@ -419,9 +421,14 @@ static bool is_persist(const void *object)
 	return result_is_persist(object);
 }
 
+static bool is_hops(const void *object)
+{
+	return result_is_hops(object);
+}
+
 static bool has_load(const void *object)
 {
-	return !is_persist(object);
+	return !is_persist(object) && !result_is_hops(object);
 }
 
 static bool was_found(const void *object)
@@ -506,6 +513,8 @@ const struct member json_test_members[] = {
         {"error_class", CHOICE_AT(struct test_result, exit_class, class_words)},
         {"load", PART_OF(load_members), .present = has_load},
         {"persist", OBJECT_AT(struct test_result, persist, persist_members), .present = is_persist},
+        {"runtime_ns", UINT_AT(struct test_result, runtime_ns), .present = is_hops},
+        {"hops", .present = is_hops, .write = json_write_hops, .read = json_read_hops},
         {"concessions", LIST_AT(struct test_result, concessions, n_concessions)},
         {"errors", .write = write_errors, .read = read_errors},
         {"counters", .known = was_started, .write = write_counters, .read = read_counters},

@@ -75,9 +75,9 @@ struct subject {
 	enum stats_op op;
 };
 
-/* Which test, and, with an operation, which of it; room for one label more. */
+/* Which test, and which operation or hop of it; room for one label more, and the end. */
 struct labels {
-	struct label label[6];
+	struct label label[8];
 	unsigned n;
 };
 
@@ -147,7 +147,7 @@ static void write_test_info(FILE *out, const char *name, const struct subject *s
 {
 	const struct test_result *tr = s->tr;
 	const struct conditions *conditions = result_conditions(s->result, tr);
-	bool has_load = !result_is_persist(tr);
+	bool has_load = !result_is_persist(tr) && !result_is_hops(tr);
 	char bs[24], iodepth[24], numjobs[24], size[24];
 	const struct label labels[] = {
 	        {"test", tr->name},
@@ -264,7 +264,9 @@ static void write_bandwidth(FILE *out, const char *name, const struct subject *s
 		sample(out, name, labels_of_op(s).label, test_result_bw(s->tr, s->op));
 }
 
-static void write_latency(FILE *out, const char *name, const struct subject *s)
+/* labels has room for one more. */
+static void write_summary(FILE *out, const char *name, struct labels labels,
+                          const struct hist *latency)
 {
 	static const struct {
 		const char *quantile;
@@ -273,8 +275,6 @@ static void write_latency(FILE *out, const char *name, const struct subject *s)
 	        {"0.5", 50},  {"0.9", 90},     {"0.95", 95},
 	        {"0.99", 99}, {"0.999", 99.9}, {"0.9999", 99.99},
 	};
-	const struct hist *latency = &stats_of(s)->latency;
-	struct labels labels = labels_of_op(s);
 	struct label *quantile = &labels.label[labels.n];
 	char part[64];
 
@@ -298,6 +298,62 @@ static void write_latency(FILE *out, const char *name, const struct subject *s)
 	sample(out, part, labels.label, seconds(latency->sum));
 	snprintf(part, sizeof(part), "%s_count", name);
 	sample_uint(out, part, labels.label, latency->count);
+}
+
+static void write_latency(FILE *out, const char *name, const struct subject *s)
+{
+	write_summary(out, name, labels_of_op(s), &stats_of(s)->latency);
+}
+
+/* ---- of kind hops ---- */
+
+static void write_chains(FILE *out, const char *name, const struct subject *s)
+{
+	const struct hops_result *hops = &s->tr->hops;
+
+	for (unsigned i = 0; i < hops->n_chains; i++)
+		write_summary(out, name, labels_with(s, "chain", hops->chains[i].name),
+		              &hops->chains[i].total);
+}
+
+static void write_chain_errors(FILE *out, const char *name, const struct subject *s)
+{
+	const struct hops_result *hops = &s->tr->hops;
+
+	for (unsigned i = 0; i < hops->n_chains; i++)
+		sample_uint(out, name, labels_with(s, "chain", hops->chains[i].name).label,
+		            chain_errors(&hops->chains[i]));
+}
+
+/* A quantity of each hop of each chain; `at` is its place in a hop. */
+static void write_hops(FILE *out, const char *name, const struct subject *s, size_t at)
+{
+	const struct hops_result *hops = &s->tr->hops;
+
+	for (unsigned c = 0; c < hops->n_chains; c++) {
+		const struct chain_result *chain = &hops->chains[c];
+
+		for (unsigned i = 0; i < chain->n_hops; i++) {
+			struct labels labels = labels_with(s, "chain", chain->name);
+			char number[12];
+
+			snprintf(number, sizeof(number), "%u", i + 1);
+			labels.label[labels.n++] = (struct label){"hop", number};
+			labels.label[labels.n++] = (struct label){"url", chain->hops[i].url};
+			write_summary(out, name, labels,
+			              (const struct hist *)((const char *)&chain->hops[i] + at));
+		}
+	}
+}
+
+static void write_own(FILE *out, const char *name, const struct subject *s)
+{
+	write_hops(out, name, s, offsetof(struct hop_result, own));
+}
+
+static void write_network(FILE *out, const char *name, const struct subject *s)
+{
+	write_hops(out, name, s, offsetof(struct hop_result, network));
 }
 
 /* ---- all of them ---- */
@@ -334,6 +390,14 @@ static const struct metric {
          "What to know about the figures, by its code: always 1."},
         {"pvcbench_test_threshold_met", "gauge", OF_TEST, write_thresholds,
          "Whether a threshold was met; no sample where it could not be judged."},
+        {"pvcbench_chain_latency_seconds", "summary", OF_TEST, write_chains,
+         "Requests through a chain of services, as the client saw them."},
+        {"pvcbench_chain_errors_total", "counter", OF_TEST, write_chain_errors,
+         "Requests that did not come through a chain."},
+        {"pvcbench_hop_own_seconds", "summary", OF_TEST, write_own,
+         "What a hop of a chain took itself."},
+        {"pvcbench_hop_network_seconds", "summary", OF_TEST, write_network,
+         "What the caller of a hop waited beyond the time that the hop says it took."},
         {"pvcbench_operations_total", "counter", OF_OP, write_operations,
          "Requests completed in the window."},
         {"pvcbench_transferred_bytes_total", "counter", OF_OP, write_bytes,

@@ -37,6 +37,8 @@ static const char *const phase_name[] = {
         [PHASE_PROBE] = "probe of limits (not counted)",
         [PHASE_CACHE] = "probe of caches (not counted)",
         [PHASE_LOOK] = "looking",
+        [PHASE_WARMUP] = "warm-up (not counted)",
+        [PHASE_REQUESTS] = "run",
 };
 
 /* Take the live line off the screen. */
@@ -114,7 +116,7 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	char line[LINE_MAX_BYTES];
 
 	snprintf(view->name, sizeof(view->name), "%s", test->name);
-	view->by_amount = plan_by_amount(test);
+	view->by_amount = plan_by_amount(test) || (plan_is_hops(test) && test->requests);
 	view->probe_ns = plan_limits_probe_ns(test);
 	view->cache_probe_ns = plan_cache_probe_ns(test);
 	view->time_left_ns =
@@ -130,7 +132,9 @@ void progress_begin(struct progress_view *view, const struct test *test)
 	        test->interval_ns >= EACH_INTERVAL_NS && plan_is_probe(test) ? EACH_MAX : 0;
 	view->told_ios = view->told_latency_ns = 0;
 	start_text(view, line);
-	if (plan_is_persist(test))
+	if (plan_is_hops(test))
+		text_chains(test, line, sizeof(line));
+	else if (plan_is_persist(test))
 		text_step(test, line, sizeof(line));
 	else
 		append_load(test, line);
@@ -195,10 +199,21 @@ static void append_end(const struct progress_view *view, const struct progress *
 	            units_format_time(left_ns + later_ns + view->plan_left_ns, text));
 }
 
+/* Whether requests are counted, where otherwise bytes are. */
+static bool asks(const struct progress *p)
+{
+	return p->phase == PHASE_WARMUP || p->phase == PHASE_REQUESTS;
+}
+
 static void append_done(const struct progress *p, char *out)
 {
 	char done[UNITS_TEXT_MAX] = "0s", whole[UNITS_TEXT_MAX];
 
+	if (p->total_bytes && asks(p)) {
+		text_append(out, LINE_MAX_BYTES, "%s %llu of %llu requests", phase_name[p->phase],
+		            (unsigned long long)p->bytes, (unsigned long long)p->total_bytes);
+		return;
+	}
 	if (p->total_bytes) {
 		text_append(out, LINE_MAX_BYTES, "%s %s of %s", phase_name[p->phase],
 		            units_format_size(p->bytes, done),
@@ -229,10 +244,15 @@ static void append_rates(const struct progress_view *view, const struct progress
 
 	if (seconds <= 0 || p->phase == PHASE_LOOK)
 		return;
-	if (p->phase != PHASE_LAYOUT && p->phase != PHASE_VERIFY)
+	if (asks(p))
+		text_append(out, LINE_MAX_BYTES, ", %s requests/s",
+		            text_rate((double)ios / seconds, text));
+	else if (p->phase != PHASE_LAYOUT && p->phase != PHASE_VERIFY)
 		text_append(out, LINE_MAX_BYTES, ", %s IOPS",
 		            units_format_iops((double)ios / seconds, text));
-	text_append(out, LINE_MAX_BYTES, ", %s", units_format_bw((double)bytes / seconds, text));
+	if (!asks(p))
+		text_append(out, LINE_MAX_BYTES, ", %s",
+		            units_format_bw((double)bytes / seconds, text));
 	if (ios)
 		text_append(
 		        out, LINE_MAX_BYTES, ", mean %s",

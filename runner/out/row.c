@@ -167,7 +167,7 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 void row_each(const struct test_result *tr, row_fn *visit, void *arg)
 {
 	struct row row = {.tr = tr, .op = NO_OP};
-	bool any = result_is_persist(tr); /* no load: persist.c tells it */
+	bool any = result_is_persist(tr) || result_is_hops(tr); /* no load: told apart */
 
 	for (unsigned op = 0; op < STATS_OPS; op++) {
 		if (!test_result_measured(tr, (enum stats_op)op))

@@ -44,6 +44,12 @@ void persists_write(FILE *out, const struct result *result);
 /* The same of one test that ran to its end, behind what is in out[size]. */
 void persist_headline(const struct persist_result *p, char *out, size_t size);
 
+/* Each chain drawn, with the figures of its hops. */
+void hops_write(FILE *out, const struct result *result);
+
+/* The same of one test in a line, behind what is in out[size]. */
+void hops_headline(const struct hops_result *hops, char *out, size_t size);
+
 /* What was searched, step by step. */
 void searches_write(FILE *out, const struct result *result);
 

@@ -185,6 +185,7 @@ void text_write(FILE *out, const struct result *result)
 	repeats_write(out, result);
 	searches_write(out, result);
 	persists_write(out, result);
+	hops_write(out, result);
 	write_notes(out, result);
 	fputc('\n', out);
 	text_write_dbench(out, result);
@@ -242,6 +243,8 @@ void text_headline(const struct test_result *tr, char *out, size_t size)
 		text_append(out, size, "interrupted");
 	if (tr->status == STATUS_OK && result_is_persist(tr))
 		persist_headline(&tr->persist, out, size);
+	if (tr->status != STATUS_FAILED)
+		hops_headline(&tr->hops, out, size);
 	for (unsigned op = 0; op < STATS_OPS; op++)
 		if (test_result_measured(tr, (enum stats_op)op))
 			(probes ? append_probe : append_op)(tr, (enum stats_op)op, out, size);

@@ -33,6 +33,9 @@ char *text_rate(double iops, char *out);
 /* What kind persist is to do, behind what is in out[size]: "expect 'key', at most 10s". */
 void text_step(const struct test *test, char *out, size_t size);
 
+/* What kind hops is to do, behind what is in out[size]: "2 chains of 3, 3 hops, 10 requests". */
+void text_chains(const struct test *test, char *out, size_t size);
+
 /* One line of a test's headline figures, as at its end in the log (no newline). */
 void text_headline(const struct test_result *tr, char *out, size_t size);
 

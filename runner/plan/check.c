@@ -123,6 +123,21 @@ static bool maps_zipf(const struct test *test)
 	return test->randommap && test->random_distribution.shape != DISTRIBUTION_UNIFORM;
 }
 
+static bool has_chains_of_others(const struct test *test)
+{
+	return test->chains && !plan_is_hops(test);
+}
+
+static bool has_no_chains(const struct test *test)
+{
+	return plan_is_hops(test) && !test->chains;
+}
+
+static bool pauses_at_rate(const struct test *test)
+{
+	return test->requests_rate && test->pause_ns;
+}
+
 static bool expects_of(const struct test *test, enum expect_subject subject)
 {
 	for (unsigned i = 0; i < test->n_expect; i++)
@@ -188,6 +203,9 @@ static const struct rule {
         {spreads_sequence, "random_distribution has no meaning for a sequential rw"},
         {maps_sequence, "randommap has no meaning for a sequential rw"},
         {maps_zipf, "randommap contradicts random_distribution: zipf hits places again"},
+        {has_chains_of_others, "chains is no key of this kind (of: hops)"},
+        {has_no_chains, "kind hops needs the key chains: names, each with a list of hops"},
+        {pauses_at_rate, "interval contradicts rate, which says when a request is due"},
         {expects_no_reads, "expect asks about reads, but there are none (rw only writes, "
                            "or rwmixread is 0)"},
         {expects_no_writes, "expect asks about writes, but there are none (rw only reads, "

@@ -12,15 +12,17 @@
 
 #include "base/units.h"
 
-#define SIZE_MAX_BYTES   (KIB * KIB * GIB) /* 1 PiB */
-#define BLOCK_MIN_BYTES  512
-#define RUNTIME_MIN_NS   (10 * NSEC_PER_MSEC)
-#define TIME_MAX_NS      (168 * 3600 * NSEC_PER_SEC)
-#define MEMORY_TIMES_MAX 64
-#define THETA_DEFAULT    1.1 /* as in fio */
-#define THETA_MAX        10
-#define PERCENTILE_MIN   50
-#define PERCENTILE_MAX   99.99 /* beyond it lie too few requests of any step */
+#define SIZE_MAX_BYTES      (KIB * KIB * GIB) /* 1 PiB */
+#define BLOCK_MIN_BYTES     512
+#define HTTP_TIMEOUT_MAX_NS (3600 * NSEC_PER_SEC)
+#define HTTP_BODY_MAX       (512 * KIB) /* a relay takes 1 MiB */
+#define RUNTIME_MIN_NS      (10 * NSEC_PER_MSEC)
+#define TIME_MAX_NS         (168 * 3600 * NSEC_PER_SEC)
+#define MEMORY_TIMES_MAX    64
+#define THETA_DEFAULT       1.1 /* as in fio */
+#define THETA_MAX           10
+#define PERCENTILE_MIN      50
+#define PERCENTILE_MAX      99.99 /* beyond it lie too few requests of any step */
 
 static const char *const rw_choices[] = {
         "read", "write", "randread", "randwrite", "rw|readwrite", "randrw", NULL,
@@ -40,6 +42,7 @@ static const char *const sync_choices[] = {
 };
 static const char *const buffer_choices[] = {"random", "zero", NULL};
 static const char *const layout_choices[] = {"full", "none", NULL};
+static const char *const http_choices[] = {"1.1", "2", NULL};
 static const char *const verify_choices[] = {"none|false|no|off", "crc32c", NULL};
 
 static const char *const destroy_choices[] = {
@@ -50,7 +53,8 @@ static const char *const destroy_choices[] = {
 };
 
 /* As in kinds/kind.c. */
-static const char *const kinds[] = {"block", PLAN_KIND_PROBE, PLAN_KIND_PERSIST, NULL};
+static const char *const kinds[] = {"block", PLAN_KIND_PROBE, PLAN_KIND_PERSIST, PLAN_KIND_HOPS,
+                                    NULL};
 static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "null", NULL};
 
 /* "50%": the number before the suffix, or false. */
@@ -128,6 +132,14 @@ static int parse_key(void *slot, const char *text, struct err *err)
 	return parse_label(slot, PLAN_KEY_MAX, text, "key", err);
 }
 
+/* Only the plan itself can say it: plan/chains.c reads it there. */
+static int parse_chains(void *slot, const char *text, struct err *err)
+{
+	(void)slot;
+	(void)text;
+	return err_set(err, ERR_PLAN, "a mapping of names to lists of hops, in the plan itself");
+}
+
 static int parse_percentile(void *slot, const char *text, struct err *err)
 {
 	double percent;
@@ -174,7 +186,9 @@ static int parse_expect(void *slot, const char *text, struct err *err)
 	return 0;
 }
 
-#define PLAN_KINDS_IO "block " PLAN_KIND_PROBE
+#define PLAN_KINDS_IO     "block " PLAN_KIND_PROBE
+#define PLAN_KINDS_VOLUME PLAN_KINDS_IO " " PLAN_KIND_PERSIST
+#define PLAN_KINDS_ASK    PLAN_KIND_PROBE " " PLAN_KIND_HOPS
 
 #define AT(member)   .offset = offsetof(struct test, member)
 #define TEXT(member) AT(member), .size = sizeof(((struct test *)0)->member)
@@ -193,13 +207,15 @@ const struct field plan_fields[] = {
          .flags = FIELD_SINGLE,
          AT(kind),
          .parse = parse_kind,
-         .pattern = "block|" PLAN_KIND_PROBE "|" PLAN_KIND_PERSIST,
-         .allowed = "block, probe, persist",
+         .pattern = "block|" PLAN_KIND_PROBE "|" PLAN_KIND_PERSIST "|" PLAN_KIND_HOPS,
+         .allowed = "block, probe, persist, hops",
          .default_text = "block",
          .help = "What sort of test it is; `block` reads and writes blocks of a file or device, "
                  "`probe` asks for one block after the other, with pauses, and tells each, "
-                 "`persist` writes a file that stays, or looks whether it is there."},
+                 "`persist` writes a file that stays, or looks whether it is there, `hops` calls "
+                 "services through each other; it needs no target."},
         {.name = "target",
+         .kinds = PLAN_KINDS_VOLUME,
          .type = FIELD_STRING,
          TEXT(target),
          .default_text = "/data",
@@ -335,7 +351,7 @@ const struct field plan_fields[] = {
          .help = "How long index 0 of several peers waits for the others before a test, and they "
                  "for index 0; who has not come by then is named, and the run ends. 0: no limit."},
         {.name = "runtime",
-         .kinds = PLAN_KINDS_IO,
+         .kinds = PLAN_KINDS_IO " " PLAN_KIND_HOPS,
          .type = FIELD_TIME,
          AT(runtime_ns),
          .min = RUNTIME_MIN_NS,
@@ -344,12 +360,13 @@ const struct field plan_fields[] = {
          .help = "How long to measure, after `ramp_time`; the work starts over when the file is "
                  "done."},
         {.name = "requests",
-         .kinds = PLAN_KIND_PROBE,
+         .kinds = PLAN_KINDS_ASK,
          .type = FIELD_UINT,
          AT(requests),
          .max = 1000000000,
          .default_text = "0",
-         .help = "In place of `runtime`: this many requests. 0: `runtime` counts."},
+         .help = "In place of `runtime`: this many requests, of hops through each chain. 0: "
+                 "`runtime` counts."},
         {.name = "interval",
          .kinds = PLAN_KIND_PROBE,
          .type = FIELD_TIME,
@@ -357,6 +374,68 @@ const struct field plan_fields[] = {
          .max = TIME_MAX_NS,
          .default_text = "1s",
          .help = "Pause from the end of a request to the start of the next one."},
+        {.name = "interval",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_TIME,
+         AT(pause_ns),
+         .max = TIME_MAX_NS,
+         .default_text = "0",
+         .help = "Pause after a request has gone through each chain. Said of the test itself, not "
+                 "as a default of all."},
+        {.name = PLAN_CHAINS,
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_CUSTOM,
+         .flags = FIELD_SINGLE | FIELD_EXPLAINS,
+         .parse = parse_chains,
+         .pattern = "",
+         .allowed = "names, each with a list of hops",
+         .help = "Which services are called through each other, in which order: a mapping of up to "
+                 "8 names to lists of up to 16 hops, each with a `url` and `headers`. Requests go "
+                 "through the chains in turn."},
+        {.name = "warmup",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_UINT,
+         AT(warmup),
+         .max = 1000,
+         .default_text = "1",
+         .help = "Requests through each chain before those that are measured: what starts cold, or "
+                 "connects first, is told apart."},
+        {.name = "keepalive",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_BOOL,
+         AT(keepalive),
+         .default_text = "true",
+         .help = "Keep connections to the first hop open. `false`: a new one, its name and its TLS "
+                 "session too, for each request. What a hop does with the next one is its own."},
+        {.name = "http_version",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_CHOICE,
+         AT(http_version),
+         .choices = http_choices,
+         .default_text = "1.1",
+         .help = "What is spoken with the first hop. `2` is agreed on by TLS, and a test without "
+                 "https, or of a server that has only 1.1, goes on with that."},
+        {.name = "timeout",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_TIME,
+         AT(timeout_ns),
+         .min = NSEC_PER_MSEC,
+         .max = HTTP_TIMEOUT_MAX_NS,
+         .default_text = "15s",
+         .help = "How long a request may take, with all that lies behind it."},
+        {.name = "ca_file",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_STRING,
+         TEXT(ca_file),
+         .help = "The certificates (PEM) to trust for the first hop, in place of `SSL_CERT_FILE` "
+                 "or those of the image."},
+        {.name = "body_bytes",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_SIZE,
+         AT(body_bytes),
+         .max = HTTP_BODY_MAX,
+         .default_text = "0",
+         .help = "Bytes that a request carries through all hops beside the chain itself."},
         {.name = "ramp_time",
          .kinds = "block",
          .type = FIELD_TIME,
@@ -443,6 +522,15 @@ const struct field plan_fields[] = {
          .max = SIZE_MAX_BYTES,
          .default_text = "0",
          .help = "The same as bytes a second by each job. 0: closed loop."},
+        {.name = "rate",
+         .kinds = PLAN_KIND_HOPS,
+         .type = FIELD_UINT,
+         AT(requests_rate),
+         .max = 1000000,
+         .default_text = "0",
+         .help = "Open loop: requests a second, over all chains in turn, due at fixed times; "
+                 "latency counts from the due time. Said of the test itself, not as a default of "
+                 "all. 0: closed loop."},
         {.name = "thinktime",
          .kinds = "block",
          .type = FIELD_TIME,

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "plan/chains.h"
+
 const char *const plan_rw_names[] = {
         [RW_READ] = "read",           [RW_WRITE] = "write", [RW_RANDREAD] = "randread",
         [RW_RANDWRITE] = "randwrite", [RW_RW] = "rw",       [RW_RANDRW] = "randrw",
@@ -26,6 +28,11 @@ bool plan_is_probe(const struct test *test)
 	return !strcmp(test->kind, PLAN_KIND_PROBE);
 }
 
+bool plan_is_hops(const struct test *test)
+{
+	return !strcmp(test->kind, PLAN_KIND_HOPS);
+}
+
 /* A probe is a block test of a special shape. */
 static void complete_probe(struct test *test)
 {
@@ -41,12 +48,23 @@ static void complete_persist(struct test *test)
 	test->ramp_time_ns = 0;
 }
 
+/* No volume, and an amount of its own. */
+static void complete_hops(struct test *test)
+{
+	test->target[0] = '\0';
+	test->ramp_time_ns = 0;
+	if (test->requests)
+		test->runtime_ns = 0;
+}
+
 void plan_complete(struct test *test)
 {
 	if (plan_is_probe(test))
 		complete_probe(test);
 	else if (plan_is_persist(test))
 		complete_persist(test);
+	else if (plan_is_hops(test))
+		complete_hops(test);
 }
 
 bool plan_reads(const struct test *test)
@@ -109,10 +127,23 @@ const struct plan_builtin *plan_builtin_find(const char *name)
 	return NULL;
 }
 
+static void destroy_chains(struct plan_chains *chains)
+{
+	while (chains) {
+		struct plan_chains *next = chains->next;
+
+		for (unsigned i = 0; i < chains->n; i++)
+			free(chains->chain[i].hops);
+		free(chains);
+		chains = next;
+	}
+}
+
 void plan_destroy(struct plan *plan)
 {
 	if (!plan)
 		return;
+	destroy_chains(plan->chains);
 	free(plan->tests);
 	free(plan->sinks);
 	*plan = (struct plan){0};

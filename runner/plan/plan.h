@@ -28,6 +28,7 @@ enum plan_buffer { BUFFER_RANDOM, BUFFER_ZERO };
 enum plan_layout { LAYOUT_FULL, LAYOUT_NONE };
 enum plan_destroy { DESTROY_NOTHING, DESTROY_NAMED, DESTROY_ANYTHING };
 enum plan_verify { VERIFY_NONE, VERIFY_CRC32C };
+enum plan_http { PLAN_HTTP_1_1, PLAN_HTTP_2 };
 enum plan_step { STEP_WRITE, STEP_EXPECT, STEP_EXPECT_ABSENT, STEP_REMOVE };
 
 /* A size that may depend on where it is used. */
@@ -83,6 +84,16 @@ struct test {
 	char key[PLAN_KEY_MAX];
 	uint64_t key_bytes; /* "size" */
 	uint64_t wait_ns;
+	/* Of hops. */
+	const struct plan_chains *chains; /* see plan/chains.h; the plan's */
+	uint64_t pause_ns;                /* "interval" */
+	uint64_t requests_rate;           /* "rate": due a second; 0: closed loop */
+	uint64_t warmup;                  /* requests of each chain that are not measured */
+	bool keepalive;
+	int http_version;            /* enum plan_http */
+	uint64_t timeout_ns;         /* of a request */
+	char ca_file[PLAN_PATH_MAX]; /* "": see io/http.h */
+	uint64_t body_bytes;         /* of a request, at least */
 	struct plan_distribution random_distribution;
 	bool randommap;
 	uint64_t randseed;          /* 0: a new one each run */
@@ -117,6 +128,7 @@ struct plan {
 	unsigned n_tests;
 	struct plan_sink *sinks; /* where results are delivered, see plan/sink.h; owned */
 	unsigned n_sinks;
+	struct plan_chains *chains; /* that tests name, see plan/chains.h; owned */
 };
 
 /* The keys of a test (and, as defaults, of the plan). */
@@ -175,6 +187,11 @@ bool plan_is_probe(const struct test *test);
 #define PLAN_KIND_PERSIST "persist"
 bool plan_is_persist(const struct test *test);
 extern const char *const plan_step_names[]; /* by enum plan_step, ended by NULL */
+
+/* Requests through chains of services; touches no volume. */
+#define PLAN_KIND_HOPS "hops"
+#define PLAN_CHAINS    "chains" /* its key that is no plain value */
+bool plan_is_hops(const struct test *test);
 
 /* Whether it holds back by itself, so that its rate is not the volume's. */
 static inline bool plan_paces(const struct test *test)

@@ -237,8 +237,7 @@ static int fit_kind(struct scope *all, struct err *err)
 	return 0;
 }
 
-int scope_expand(struct scope *all, struct plan *plan, unsigned line, unsigned column,
-                 struct err *err)
+int scope_expand(struct scope *all, struct plan *plan, const struct test *base, struct err *err)
 {
 	if (fit_kind(all, err))
 		return -1;
@@ -248,7 +247,7 @@ int scope_expand(struct scope *all, struct plan *plan, unsigned line, unsigned c
 	if (products > PLAN_TESTS_MAX)
 		return err_set(err, ERR_PLAN, "the lists make more than %d tests", PLAN_TESTS_MAX);
 	for (unsigned i = 0; i < products; i++) {
-		struct test test = {.line = line, .column = column};
+		struct test test = *base;
 
 		if (build_test(&test, all, i, products, err) || add_repeats(plan, &test, err))
 			return -1;

@@ -32,6 +32,7 @@ struct entry {
 	struct scope scope;
 	const char *name; /* borrowed from the scope */
 	unsigned line, column;
+	const struct plan_chains *chains; /* the plan's; NULL: none were said */
 };
 
 void setting_destroy(struct setting *setting);
@@ -55,10 +56,10 @@ const struct field *scope_name_row(void);
  * Add the tests that `all` makes to the plan: a value for each key, every combination of
  * its lists, every repeat. The first list turns slowest, as nested loops in the order
  * written would. Keys that the test's kind has not are left out of all, unless they are its
- * own: these are an error. line and column say where the test stands.
+ * own: these are an error. What no key of the field table says, its place in the plan and its
+ * chains, comes in *base.
  */
-int scope_expand(struct scope *all, struct plan *plan, unsigned line, unsigned column,
-                 struct err *err);
+int scope_expand(struct scope *all, struct plan *plan, const struct test *base, struct err *err);
 
 /* The error of an allocation that failed. Returns -1. */
 int scope_no_memory(struct err *err);

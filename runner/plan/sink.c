@@ -7,9 +7,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#define URL_ALLOWED \
-	"http://HOST[:PORT][/PATH] or https://...; in a password / ? # @ as %2F %3F %23 %40"
-
 /* "HOST..." behind the scheme, or NULL. */
 static const char *authority_of(const char *url)
 {
@@ -30,7 +27,7 @@ static size_t authority_length(const char *authority)
  * An @ further on is most likely that of a password with a / in it: half of it would be
  * taken for the host.
  */
-static int parse_url(void *slot, const char *text, struct err *err)
+int plan_url_parse(void *slot, const char *text, struct err *err)
 {
 	const char *authority = authority_of(text);
 	size_t length = strlen(text);
@@ -73,16 +70,16 @@ const struct field plan_sink_fields[] = {
         {.name = "webhook",
          .type = FIELD_CUSTOM,
          AT(webhook),
-         .parse = parse_url,
-         .pattern = "https?://[^/?#\\s][^\\s]*",
-         .allowed = URL_ALLOWED,
+         .parse = plan_url_parse,
+         .pattern = PLAN_URL_PATTERN,
+         .allowed = PLAN_URL_ALLOWED,
          .help = "POST the result as JSON to this URL, with the run's id as `Idempotency-Key`."},
         {.name = "pushgateway",
          .type = FIELD_CUSTOM,
          AT(pushgateway),
-         .parse = parse_url,
-         .pattern = "https?://[^/?#\\s][^\\s]*",
-         .allowed = URL_ALLOWED,
+         .parse = plan_url_parse,
+         .pattern = PLAN_URL_PATTERN,
+         .allowed = PLAN_URL_ALLOWED,
          .help = "PUT the figures to the Prometheus Pushgateway at this URL, in the group of `job` "
                  "and `instance`; a URL with `/metrics/job/` in its path names the group itself."},
         {.name = "job",

@@ -46,6 +46,12 @@ extern const size_t plan_n_sink_fields;
 const char *plan_sink_type(const struct plan_sink *sink);
 const char *plan_sink_url(const struct plan_sink *sink); /* "" of a file */
 
+/* Into char[PLAN_URL_MAX], as the parse of a field; the error does not repeat the text. */
+int plan_url_parse(void *slot, const char *text, struct err *err);
+#define PLAN_URL_PATTERN "https?://[^/?#\\s][^\\s]*"
+#define PLAN_URL_ALLOWED \
+	"http://HOST[:PORT][/PATH] or https://...; in a password / ? # @ as %2F %3F %23 %40"
+
 /* Whether "user:password@" stands before the host. */
 bool plan_url_has_password(const char *url);
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "plan/chains.h"
 #include "plan/deliver.h"
 #include "plan/value.h"
 
@@ -54,8 +55,32 @@ static int scope_read(const struct tree *tree, struct scope *scope, const struct
 	return 0;
 }
 
-static int entry_read(const struct tree *tree, struct entry *entry, const struct node *node,
-                      struct err *err)
+static bool is_chains(const struct node *key)
+{
+	return !strcmp(node_text(key), PLAN_CHAINS) && node_length(key) == strlen(PLAN_CHAINS);
+}
+
+static int entry_read_chains(struct plan *plan, const struct tree *tree, struct entry *entry,
+                             const struct node *key, const struct node *value, struct err *err)
+{
+	if (!entry->chains)
+		return plan_chains_read(plan, &entry->chains, tree, value, err);
+	err_set(err, ERR_PLAN, "key '%s' stands here twice", PLAN_CHAINS);
+	return tree_blame(tree, key, err);
+}
+
+static int entry_read_key(struct plan *plan, const struct tree *tree, struct entry *entry,
+                          const struct node *key, const struct node *value, struct err *err)
+{
+	if (check_key(key, err))
+		return tree_blame(tree, key, err);
+	if (is_chains(key))
+		return entry_read_chains(plan, tree, entry, key, value, err);
+	return scope_read(tree, &entry->scope, key, value, false, err);
+}
+
+static int entry_read(struct plan *plan, const struct tree *tree, struct entry *entry,
+                      const struct node *node, struct err *err)
 {
 	if (node_type(node) != NODE_MAPPING) {
 		err_set(err, ERR_PLAN, "a test is a mapping (such as {name: x, rw: randread})");
@@ -65,14 +90,10 @@ static int entry_read(const struct tree *tree, struct entry *entry, const struct
 	entry->column = node_column(node);
 	if (scope_init(&entry->scope, err))
 		return -1;
-	for (unsigned i = 0; i < node_count(node); i++) {
-		const struct node *key = tree_key(tree, node, i);
-
-		if (check_key(key, err))
-			return tree_blame(tree, key, err);
-		if (scope_read(tree, &entry->scope, key, tree_value(tree, node, i), false, err))
+	for (unsigned i = 0; i < node_count(node); i++)
+		if (entry_read_key(plan, tree, entry, tree_key(tree, node, i),
+		                   tree_value(tree, node, i), err))
 			return -1;
-	}
 	const struct setting *name = scope_find(&entry->scope, scope_name_row());
 
 	if (!name) {
@@ -104,7 +125,7 @@ static int read_tests(struct reader *reader, const struct tree *tree, const stru
 		/* counted first, so that a half-read one is destroyed as well */
 		struct entry *entry = &reader->entries[reader->n_entries++];
 
-		if (entry_read(tree, entry, tree_element(tree, node, i), err))
+		if (entry_read(reader->plan, tree, entry, tree_element(tree, node, i), err))
 			return -1;
 	}
 	return 0;
@@ -131,8 +152,8 @@ static int read_top_key(struct reader *reader, const struct tree *tree, const st
 	const char *name = node_text(key);
 	const struct field *own = field_find(plan_top_fields, PLAN_TOP_KEYS, name);
 
-	if (field_find(plan_fields, plan_n_fields, name) == scope_name_row()) {
-		err_set(err, ERR_PLAN, "key 'name' belongs to a test, not to the plan");
+	if (field_find(plan_fields, plan_n_fields, name) == scope_name_row() || is_chains(key)) {
+		err_set(err, ERR_PLAN, "key '%s' belongs to a test, not to the plan", name);
 		return tree_blame(tree, key, err);
 	}
 	if (!own)
@@ -212,9 +233,11 @@ static int expand(struct plan *plan, const char *name, const struct reader *read
 		return -1;
 	for (unsigned i = 0; i < reader->n_entries && !ret; i++) {
 		const struct entry *entry = &reader->entries[i];
+		const struct test base = {
+		        .line = entry->line, .column = entry->column, .chains = entry->chains};
 
 		scope_collect(&all, reader, entry);
-		ret = scope_expand(&all, plan, entry->line, entry->column, err);
+		ret = scope_expand(&all, plan, &base, err);
 		if (ret)
 			err_wrap(err, "%s:%u:%u", name, entry->line, entry->column);
 	}

@@ -152,6 +152,10 @@ static bool counters_overflow(const struct stats *a, const struct stats *b)
 
 int merge_fits(const struct test_sum *sum, const struct test_result *tr, struct err *err)
 {
+	if (result_is_hops(tr))
+		return err_set(err, ERR_PLAN, "its '%s' is of kind hops, which has no sum",
+		               tr->name);
+
 	const struct sum *into = tr->status == STATUS_OK ? &sum->ok : &sum->interrupted;
 
 	if (!tr->stats || !tr->runtime_ns)

@@ -36,6 +36,11 @@ bool result_is_persist(const struct test_result *tr)
 	return !strcmp(tr->kind, PLAN_KIND_PERSIST);
 }
 
+bool result_is_hops(const struct test_result *tr)
+{
+	return !strcmp(tr->kind, PLAN_KIND_HOPS);
+}
+
 static void describe_persist(struct persist_result *persist, const struct test *test)
 {
 	persist->step = test->step;
@@ -149,6 +154,7 @@ void test_result_destroy(struct test_result *tr)
 		return;
 	stats_free(tr->stats);
 	tr->stats = NULL;
+	hops_result_destroy(&tr->hops);
 }
 
 void result_destroy(struct result *result)

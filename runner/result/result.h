@@ -8,6 +8,7 @@
 #include "measure/stats.h"
 #include "plan/class.h"
 #include "plan/plan.h"
+#include "result/hops.h"
 #include "result/search.h"
 
 #define RESULT_SCHEMA          "pvcbench.result/1"
@@ -161,6 +162,7 @@ struct test_result {
 	struct cache_probe cache_probe;
 	struct search search; /* the figures are those of its last step */
 	struct persist_result persist;
+	struct hops_result hops; /* owned */
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
@@ -240,7 +242,9 @@ enum progress_phase {
 	PHASE_VERIFY,
 	PHASE_PROBE,
 	PHASE_CACHE,
-	PHASE_LOOK
+	PHASE_LOOK,
+	PHASE_WARMUP,
+	PHASE_REQUESTS
 };
 
 /* How a running test stands; told several times a second while it runs. */
@@ -248,7 +252,7 @@ struct progress {
 	int phase;               /* enum progress_phase */
 	uint64_t elapsed_ns;     /* in this phase */
 	uint64_t expected_ns;    /* of this phase; 0 when not known (a phase by amount) */
-	uint64_t bytes;          /* done in this phase */
+	uint64_t bytes;          /* done in this phase; of hops it is requests */
 	uint64_t total_bytes;    /* of this phase; 0 when it is bound by time */
 	uint64_t ios;            /* completions in this phase, all operations */
 	uint64_t latency_sum_ns; /* of these */
@@ -257,6 +261,9 @@ struct progress {
 
 /* Whether it is of kind persist: then it has no load, and no figures of one. */
 bool result_is_persist(const struct test_result *tr);
+
+/* The same of kind hops, which has no target either. */
+bool result_is_hops(const struct test_result *tr);
 
 /* Everything that the plan says; nothing measured yet, status STATUS_OK. */
 void test_result_init(struct test_result *tr, const struct test *test);

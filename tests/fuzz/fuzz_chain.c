@@ -32,6 +32,20 @@ static void check_rest(const struct chain *chain)
 	free(rest);
 }
 
+/* The same as the answer that a client gets. */
+static void check_answers(const char *text, size_t size)
+{
+	struct chain_answer answers[CHAIN_HOPS_MAX];
+	struct err err;
+	unsigned n;
+
+	if (chain_read_answer(answers, &n, text, size, &err))
+		return;
+	assert(n && n <= CHAIN_HOPS_MAX);
+	for (unsigned i = 0; i < n; i++)
+		assert(strlen(answers[i].error) < CHAIN_ERROR_MAX);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
@@ -41,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err;
 	char *answer;
 
+	check_answers(text, size);
 	if (chain_read(&chain, text, size, &err)) {
 		assert(err.class == ERR_TEST && strstr(err.text, "not a chain of hops: "));
 		return 0;

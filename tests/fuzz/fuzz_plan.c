@@ -1,6 +1,6 @@
-/* links: base/err.c base/field.c base/units.c builtin.c plan/expect.c plan/keys.c plan/plan.c
- * plan/check.c plan/deliver.c plan/override.c plan/scope.c plan/sink.c plan/value.c
- * plan/yaml.c plan/tree.c */
+/* links: base/err.c base/field.c base/units.c builtin.c plan/chains.c plan/expect.c
+ * plan/headers.c plan/hop.c plan/keys.c plan/plan.c plan/check.c plan/deliver.c plan/override.c
+ * plan/scope.c plan/sink.c plan/value.c plan/yaml.c plan/tree.c */
 /*
  * The plan reader on hostile text. What it reads must keep what plan/plan.h promises;
  * what it refuses must say so and hold nothing. A line "#!set KEY=VALUE" at the start is an
@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "plan/chains.h"
 #include "plan/yaml.h"
 
 #define SET_PREFIX "#!set "
@@ -49,6 +50,20 @@ static bool take_set(const char **text, size_t *size, struct set *set)
 	return true;
 }
 
+static void check_chains(const struct plan_chains *chains)
+{
+	assert(chains->n >= 1 && chains->n <= PLAN_CHAINS_MAX);
+	for (unsigned i = 0; i < chains->n; i++) {
+		const struct plan_chain *chain = &chains->chain[i];
+
+		assert(chain->name[0] && chain->n_hops >= 1 && chain->n_hops <= PLAN_HOPS_MAX);
+		for (unsigned h = 0; h < chain->n_hops; h++) {
+			assert(chain->hops[h].url[0]);
+			assert(chain->hops[h].n_headers <= PLAN_HEADERS_MAX);
+		}
+	}
+}
+
 static void check_test(const struct plan *plan, unsigned i)
 {
 	const struct test *test = &plan->tests[i];
@@ -61,7 +76,10 @@ static void check_test(const struct plan *plan, unsigned i)
 		assert(strcmp(plan->tests[j].name, test->name) != 0);
 	assert(test->bs && test->iodepth && test->numjobs && test->numjobs <= PLAN_JOBS_MAX);
 	assert(test->iodepth <= PLAN_DEPTH_MAX && test->n_expect <= PLAN_EXPECT_MAX);
-	assert(test->target[0] && test->kind[0] && test->ioengine[0]);
+	assert(test->kind[0] && test->ioengine[0]);
+	assert(plan_is_hops(test) == !test->target[0] && plan_is_hops(test) == !!test->chains);
+	if (test->chains)
+		check_chains(test->chains);
 	assert(plan_rw_name(test->rw));
 	assert(!plan_check_test(test, &err));
 }

@@ -39,6 +39,7 @@ yaml.h           runner/plan/tree.c
 cjson/cJSON.h    runner/kinds/chain.c
 cjson/cJSON.h    runner/kinds/table_answer.c
 cjson/cJSON.h    runner/out/figures.c
+cjson/cJSON.h    runner/out/json_hops.c
 cjson/cJSON.h    runner/out/json_test.c
 cjson/cJSON.h    runner/out/member.c
 '

@@ -1,4 +1,4 @@
-/* links: base/err.c kinds/chain.c */
+/* links: base/err.c kinds/chain.c out/emit.c out/member.c */
 /*
  * Chains as they travel, and what others may send in their place.
  */
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "out/member.h"
 
 static struct chain *chain;
 static struct err err;
@@ -152,14 +154,106 @@ static void test_delays_are_bounded(void **state)
 	assert_int_equal(chain_first(chain)->delay_ns, 0);
 }
 
+static void test_what_a_client_sends(void **state)
+{
+	const struct http_header headers[] = {{"dapr-app-id", "b"}, {"content-type", "text/json"}};
+	const struct chain_step steps[] = {{"http://a/", NULL, 0}, {"http://b/", headers, 2}};
+	const struct chain_hop *hop;
+	char *body = chain_request(steps, 2, 1000);
+
+	(void)state;
+	assert_non_null(body);
+	assert_in_range(strlen(body), 1000, 1400);
+	read_ok(body);
+	hop = chain_first(chain);
+	assert_string_equal(hop->next_url, "http://b/");
+	assert_int_equal(hop->n_headers, 2);
+	assert_string_equal(hop->headers[0].name, "dapr-app-id");
+	assert_string_equal(hop->headers[1].value, "text/json");
+	free(body);
+}
+
+/* One of ours, one of choi, which counts in ms and does not tell of its call. */
+static void test_what_a_client_gets(void **state)
+{
+	static const char text[] =
+	        "[{\"code\":200,\"resCode\":200,\"elapsed\":0,\"elapsed_us\":512,"
+	        "\"next_us\":{\"dns\":1,\"tcp\":2,\"tls\":0,\"wait\":4,\"receive\":5,"
+	        "\"total\":300,\"new_connections\":1}},"
+	        "{\"code\":200,\"resCode\":0,\"elapsed\":3,\"error\":\"gone\"}]";
+	struct chain_answer answers[CHAIN_HOPS_MAX];
+	unsigned n;
+
+	(void)state;
+	if (chain_read_answer(answers, &n, text, strlen(text), &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(n, 2);
+	assert_int_equal(answers[0].elapsed_ns, 512000);
+	assert_true(answers[0].knows_next);
+	assert_int_equal(answers[0].next_ns[HTTP_TCP], 2000);
+	assert_int_equal(answers[0].next_ns[HTTP_TOTAL], 300000);
+	assert_int_equal(answers[0].new_connections, 1);
+	assert_string_equal(answers[0].error, "");
+	assert_int_equal(answers[1].elapsed_ns, 3000000);
+	assert_false(answers[1].knows_next);
+	assert_string_equal(answers[1].error, "gone");
+}
+
+static void test_what_is_no_answer(void **state)
+{
+	static const char *const texts[] = {
+	        "",
+	        "{}",
+	        "[]",
+	        "[1]",
+	        "[{}]",
+	        "[{\"elapsed\":-1}]",
+	        "[{\"elapsed\":1e300}]",
+	        "[{\"elapsed\":\"5\"}]",
+	        "[{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},"
+	        "{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},"
+	        "{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},{\"elapsed\":1},"
+	        "{\"elapsed\":1},{\"elapsed\":1}]"};
+	struct chain_answer answers[CHAIN_HOPS_MAX];
+	unsigned n;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		assert_int_equal(chain_read_answer(answers, &n, texts[i], strlen(texts[i]), &err),
+		                 -1);
+}
+
+/* Documents are read with cJSON too, into memory of their own kind. */
+static void test_a_document_was_read_before(void **state)
+{
+	static const struct member none[] = {{0}};
+	const struct chain_step step = {"http://a/", NULL, 0};
+	int object = 0;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *body;
+
+		assert_int_equal(member_read_text("{\"a\":[1,2]}", 11, none, &object, &err), 0);
+		body = chain_request(&step, 1, 0);
+		assert_non_null(body);
+		read_ok(body);
+		free(body);
+		chain_free(chain);
+		chain = NULL;
+	}
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(test_the_next_hop),     TEST(test_headers_as_an_object),
-	        TEST(test_the_last_hop),     TEST(test_what_comes_back),
-	        TEST(test_what_is_no_chain), TEST(test_delays_are_bounded),
+	        TEST(test_the_next_hop),        TEST(test_headers_as_an_object),
+	        TEST(test_the_last_hop),        TEST(test_what_comes_back),
+	        TEST(test_what_is_no_chain),    TEST(test_delays_are_bounded),
+	        TEST(test_what_a_client_sends), TEST(test_what_a_client_gets),
+	        TEST(test_what_is_no_answer),   TEST(test_a_document_was_read_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

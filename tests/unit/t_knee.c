@@ -1,5 +1,5 @@
 /* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
- * plan/plan.c result/knee.c result/result.c result/search.c */
+ * plan/plan.c result/hops.c result/knee.c result/result.c result/search.c */
 /* Which tests make a curve, and where its knee is. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* links: base/err.c base/units.c builtin.c plan/expect.c measure/hist.c measure/stats.c
- * out/emit.c out/metrics.c plan/plan.c result/result.c result/search.c */
+ * out/emit.c out/metrics.c plan/plan.c result/hops.c result/result.c result/search.c */
 /*
  * What no golden shows: hostile labels, and what is left out since it is not known.
  */

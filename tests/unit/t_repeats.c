@@ -1,5 +1,5 @@
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
- * plan/expect.c plan/plan.c result/repeats.c result/result.c result/search.c */
+ * plan/expect.c plan/plan.c result/hops.c result/repeats.c result/result.c result/search.c */
 /* Which tests are repeats of one, and the spread of what they gave. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* links: builtin.c base/err.c base/units.c plan/expect.c measure/hist.c measure/stats.c
- * plan/plan.c result/result.c result/search.c */
+ * plan/plan.c result/hops.c result/result.c result/search.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
