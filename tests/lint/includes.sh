@@ -25,7 +25,7 @@ run    run_peers
 run    run run_begin run_end run_state signals audit agenda attend body sweep builtin outputs
 run    merge relay report gather compare
 run    deliver deliver_check doctor doctor_plan dbench
-main   main
+main   main command command_run command_volume command_results command_relay
 '
 
 # Headers that are neither libc nor the kernel, and who may include them.
