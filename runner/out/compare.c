@@ -114,6 +114,19 @@ char *compare_figure_text(enum compare_figure figure, double value, char *out)
 	return out;
 }
 
+/* Exact; of a large one that is no round number first what it is about. */
+static void size_text(uint64_t bytes, char *out)
+{
+	char exact[UNITS_TEXT_MAX], about[UNITS_TEXT_MAX];
+
+	text_size(bytes, exact);
+	units_format_size(bytes, about);
+	if (bytes < MIB || !strcmp(exact, about))
+		snprintf(out, COMPARE_VALUE_MAX, "%s", exact);
+	else
+		snprintf(out, COMPARE_VALUE_MAX, "%s (%s)", about, exact);
+}
+
 char *compare_value_text(const struct compare_condition *condition,
                          const struct compare_value *value, char *out)
 {
@@ -127,7 +140,7 @@ char *compare_value_text(const struct compare_condition *condition,
 		snprintf(out, COMPARE_VALUE_MAX, "%s", plan_rw_name((int)number));
 		break;
 	case VALUE_SIZE:
-		text_size(number, out);
+		size_text(number, out);
 		break;
 	case VALUE_TIME:
 		snprintf(out, COMPARE_VALUE_MAX, "%.12gs", (double)number / NSEC_PER_SEC);

@@ -95,39 +95,26 @@ static struct compare_result *make_result(const struct result *part, const char 
 	copy(r->class, sizeof(r->class), conditions->class);
 	copy(r->node, sizeof(r->node), conditions->node);
 	copy(r->started, sizeof(r->started), part->started);
+	r->peer = part->peer;
+	r->pods = part->merged.pods;
 	if (conditions->class_limits.source[0])
 		published_text(&conditions->class_limits, r->limits);
 	compare_take_values(compare_site, COMPARE_SITE_ROWS, part, r->site);
 	return r;
 }
 
+static bool is_same_run(const struct compare_result *r, const struct result *part)
+{
+	return !strcmp(r->id, part->id) && !strcmp(r->host, part->host) &&
+	       r->peer.index == part->peer.index && r->pods == part->merged.pods;
+}
+
 static struct compare_result *find_result(const struct compare *c, const struct result *part)
 {
 	for (unsigned i = 0; part->id[0] && i < c->n_results; i++)
-		if (!strcmp(c->results[i]->id, part->id) &&
-		    !strcmp(c->results[i]->host, part->host))
+		if (is_same_run(c->results[i], part))
 			return c->results[i];
 	return NULL;
-}
-
-static struct compare_result *result_of(struct compare *c, const struct result *part,
-                                        const char *source, const char *pod, struct err *err)
-{
-	struct compare_result *r = find_result(c, part);
-
-	if (r)
-		return r;
-	if (c->n_results == COMPARE_RESULTS_MAX) {
-		err_set(err, ERR_PLAN, "left out: at most %d results are compared",
-		        COMPARE_RESULTS_MAX);
-		return NULL;
-	}
-	r = make_result(part, source, pod);
-	if (r)
-		c->results[c->n_results++] = r;
-	else
-		err_set(err, ERR_PLAN, "left out: out of memory");
-	return r;
 }
 
 static int left_out(const char *name, const char *why, struct err *err)
@@ -135,28 +122,56 @@ static int left_out(const char *name, const char *why, struct err *err)
 	return err_set(err, ERR_PLAN, "its '%s' is left out: %s", name, why);
 }
 
-static struct compare_entry *entry_of(struct compare *c, struct compare_result *r, const char *name,
-                                      struct err *err)
+/* Told once: what is too much is so for many lines of a log. */
+static int no_room(struct compare *c, struct err *err)
+{
+	if (c->is_full)
+		return 0;
+	c->is_full = true;
+	return err_set(err, ERR_PLAN,
+	               "left out, as more of the kind: at most %d results are compared, %d tests "
+	               "of different names, %d of all results",
+	               COMPARE_RESULTS_MAX, COMPARE_TESTS_MAX, COMPARE_ENTRIES_MAX);
+}
+
+/* *out is NULL where there is no room for one more. */
+static int result_of(struct compare *c, const struct result *part, const char *source,
+                     const char *pod, struct compare_result **out, struct err *err)
+{
+	*out = find_result(c, part);
+	if (*out)
+		return 0;
+	if (c->n_results == COMPARE_RESULTS_MAX)
+		return no_room(c, err);
+	*out = make_result(part, source, pod);
+	if (!*out)
+		return err_set(err, ERR_PLAN, "left out: out of memory");
+	c->results[c->n_results++] = *out;
+	return 0;
+}
+
+/* The same of a test in a result. */
+static int entry_of(struct compare *c, struct compare_result *r, const char *name,
+                    struct compare_entry **out, struct err *err)
 {
 	unsigned t = 0;
 
 	while (t < c->n_tests && strcmp(c->tests[t], name) != 0)
 		t++;
-	if (t < c->n_tests && r->entries[t])
-		return r->entries[t];
-	if (t == COMPARE_TESTS_MAX || c->n_entries == COMPARE_ENTRIES_MAX) {
-		left_out(name, "there are too many tests to compare", err);
-		return NULL;
-	}
-	r->entries[t] = calloc(1, sizeof(*r->entries[t]));
-	if (!r->entries[t]) {
-		left_out(name, "out of memory", err);
-		return NULL;
-	}
+	bool is_new = t == c->n_tests;
+
+	*out = is_new ? NULL : r->entries[t];
+	if (*out)
+		return 0;
+	if ((is_new && c->n_tests == COMPARE_TESTS_MAX) || c->n_entries == COMPARE_ENTRIES_MAX)
+		return no_room(c, err);
+	*out = r->entries[t] = calloc(1, sizeof(**out));
+	if (!*out)
+		return left_out(name, "out of memory", err);
 	c->n_entries++;
-	if (t == c->n_tests)
+	if (is_new)
 		snprintf(c->tests[c->n_tests++], sizeof(c->tests[0]), "%s", name);
-	return r->entries[t];
+	return 0;
 }
 
 /* ---- what it gave ---- */
@@ -287,9 +302,10 @@ static int add_test(struct compare *c, struct compare_result *r, const struct re
 
 	if (index > PLAN_REPEATS_MAX)
 		return left_out(tr->name, "its number is none that a repeat has", err);
-	e = entry_of(c, r, name, err);
-	if (!e)
+	if (entry_of(c, r, name, &e, err))
 		return -1;
+	if (!e)
+		return 0;
 	if (!mark_seen(e, index)) {
 		if (r->told_twice)
 			return 0;
@@ -309,8 +325,8 @@ static int add_test(struct compare *c, struct compare_result *r, const struct re
 int compare_add(struct compare *c, const struct result *part, const char *source, const char *pod,
                 struct err *err)
 {
-	struct compare_result *r = result_of(c, part, source, pod, err);
-	int ret = r ? 0 : -1;
+	struct compare_result *r;
+	int ret = result_of(c, part, source, pod, &r, err);
 
 	for (unsigned i = 0; r && i < part->n_tests; i++)
 		if (add_test(c, r, part, &part->tests[i], err))

@@ -23,7 +23,7 @@
 #define COMPARE_GATES_MAX   16
 #define COMPARE_NOTES_MAX   32
 #define COMPARE_LABEL_MAX   160
-#define COMPARE_VALUE_MAX   64
+#define COMPARE_VALUE_MAX   80
 #define COMPARE_RUNS_MIN    5u
 #define COMPARE_DIFFERENCE  0.05
 #define COMPARE_CONFIDENCE  0.95
@@ -104,6 +104,8 @@ struct compare_result {
 	char source[COMPARE_LABEL_MAX]; /* the file; "-": standard input */
 	char pod[COMPARE_LABEL_MAX];    /* as a log's prefix says; "": none */
 	char id[RESULT_TEXT_MAX], host[RESULT_TEXT_MAX];
+	struct peer peer;
+	uint64_t pods; /* that were merged; 0: it is of one process */
 	char class[RESULT_TEXT_MAX], node[RESULT_TEXT_MAX], started[RESULT_TEXT_MAX];
 	char limits[PUBLISHED_TEXT_MAX]; /* what is published; "": nothing */
 	struct compare_value site[COMPARE_SITE_ROWS];
@@ -132,6 +134,7 @@ struct compare {
 	struct compare_gate gates[COMPARE_GATES_MAX];
 	unsigned n_gates;
 	unsigned n_intervals; /* that hold together; 0: nothing can be claimed */
+	bool is_full;         /* it has been told */
 	unsigned n_too_few;   /* comparisons that lack runs */
 	char notes[COMPARE_NOTES_MAX][RESULT_STATUS_TEXT_MAX];
 	unsigned n_notes; /* those beyond the limit are dropped, the last place says so */
@@ -153,7 +156,8 @@ int compare_add_gate(struct compare *compare, const char *text, struct err *err)
 /*
  * Add a result, or a part of one: the tests of one run belong together, whatever order they come
  * in. source: where it was read, pod: see struct compare_result, NULL: none. ERR_PLAN: something
- * of it was left out, without the place; the rest was added.
+ * of it was left out, without the place; the rest was added. What finds no room is told once for
+ * all that follow.
  */
 int compare_add(struct compare *compare, const struct result *part, const char *source,
                 const char *pod, struct err *err);

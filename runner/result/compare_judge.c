@@ -110,6 +110,22 @@ static void label_all(struct compare *c)
 	}
 }
 
+/* Its rates are a part of what the volume gave. */
+static void note_peers(struct compare *c)
+{
+	for (unsigned i = 0; i < c->n_results; i++) {
+		const struct compare_result *r = c->results[i];
+
+		if (r->peer.count < 2 || r->pods)
+			continue;
+		compare_note(c,
+		             "'%s' is one of %llu pods that ran together, each with a part of the "
+		             "rate: pvcbench merge makes one result of them",
+		             r->label, (unsigned long long)r->peer.count);
+		return;
+	}
+}
+
 /* ---- the baseline ---- */
 
 static bool is_called(const struct compare_result *r, const char *name)
@@ -350,6 +366,7 @@ int compare_finish(struct compare *c, const char *baseline, struct err *err)
 	if (!c->n_results)
 		return err_set(err, ERR_PLAN, "there is no result to compare");
 	label_all(c);
+	note_peers(c);
 	if (find_baseline(c, baseline, err))
 		return -1;
 	for (unsigned t = 0; t < c->n_tests; t++)

@@ -331,6 +331,25 @@ static void test_a_class_twice(void **unused)
 	assert_note("'a' is there 3 times");
 }
 
+static void test_pods_of_one_run(void **unused)
+{
+	struct err err;
+
+	(void)unused;
+	for (unsigned i = 0; i < 3; i++) {
+		struct made *m = make("1", "a");
+
+		m->result.peer = (struct peer){i % 2, 2};
+		m->result.merged.pods = i == 2 ? 2 : 0;
+		add_run(m, "t", 0, 1000, LATENCY_NS);
+		assert_int_equal(compare_add(compare, &m->result, "x", NULL, &err), 0);
+		give_up(m);
+	}
+	finish(NULL);
+	assert_int_equal(compare->n_results, 3);
+	assert_note("'a (x)' is one of 2 pods that ran together");
+}
+
 static void test_labels_are_clean(void **unused)
 {
 	(void)unused;
@@ -374,7 +393,12 @@ static void test_bounds(void **unused)
 	for (unsigned i = 0; i < COMPARE_RESULTS_MAX; i++)
 		assert_int_equal(compare_add(compare, &m->result, "a", NULL, &err), 0);
 	assert_int_equal(compare_add(compare, &m->result, "a", NULL, &err), -1);
-	assert_string_equal(err.text, "left out: at most 64 results are compared");
+	assert_string_equal(err.text,
+	                    "left out, as more of the kind: at most 64 results are "
+	                    "compared, 4096 tests of different names, 16384 of all results");
+	/* the others are as many lines as a log has */
+	assert_int_equal(compare_add(compare, &m->result, "a", NULL, &err), 0);
+	assert_int_equal(compare->n_results, COMPARE_RESULTS_MAX);
 	give_up(m);
 	for (unsigned i = 0; i < COMPARE_NOTES_MAX + 5; i++)
 		compare_note(compare, "note %u", i);
@@ -539,6 +563,7 @@ int main(void)
 	        EACH(test_what_a_cache_made_is_not_claimed),
 	        EACH(test_a_run_counts_once),
 	        EACH(test_a_class_twice),
+	        EACH(test_pods_of_one_run),
 	        EACH(test_labels_are_clean),
 	        EACH(test_baseline),
 	        EACH(test_bounds),
