@@ -53,9 +53,11 @@ static void cell_ratio(const struct compare_row *row, int figure, char *out)
 
 static void cell_limit(const struct compare_row *row, int unused, char *out)
 {
+	double percent = row->op ? 100 * row->op->limit_share.mean : NAN;
+
 	(void)unused;
 	if (row->op && row->op->limit_share.n)
-		text_append(out, CELL_MAX, "%.3g %%", 100 * row->op->limit_share.mean);
+		text_append(out, CELL_MAX, percent < 100 ? "%.3g %%" : "%.0f %%", percent);
 	else
 		text_append(out, CELL_MAX, "-");
 }
