@@ -100,6 +100,11 @@ persistence_directories() {
 	dirname manifests/persistence/*/kustomization.yaml | grep -v '/base$'
 }
 
+# What manifests/hops has to be applied.
+hops_directories() {
+	printf '%s\n' manifests/hops/relays manifests/hops/job
+}
+
 component_names() {
 	printf '%s\n' manifests/components/*/kustomization.yaml | cut -d / -f 3
 }
@@ -116,6 +121,9 @@ renderings() {
 	done
 	for directory in $(persistence_directories); do
 		echo "persistence-${directory##*/} $directory"
+	done
+	for directory in $(hops_directories); do
+		echo "hops-${directory##*/} $directory"
 	done
 }
 
@@ -155,8 +163,8 @@ render_exports() { # KUBECTL
 	(cd "$tree" && PATH=$bin:$PATH bash -euo pipefail "$scratch/block")
 }
 
-# A tree whose root has every class, each volume of manifests/persistence, and each component on
-# its sample, told apart by name.
+# A tree whose root has every class, each volume of manifests/persistence, manifests/hops, and each
+# component on its sample, told apart by name.
 tree_of_all() {
 	local tree=$scratch/all component directory
 
@@ -167,6 +175,7 @@ tree_of_all() {
 		printf 'resources:\n'
 		printf '  - %s\n' storageclasses/*
 		persistence_directories | sed 's/^/  - /'
+		hops_directories | sed 's/^/  - /'
 	} >"$tree/kustomization.yaml"
 	for component in $(component_names); do
 		directory=$tree/on/$component

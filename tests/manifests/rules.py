@@ -57,7 +57,7 @@ class Rendering:
 
 
 def volume_of(job, name):
-    return next((v for v in pod_of(job)["volumes"] if v["name"] == name), None)
+    return next((v for v in pod_of(job).get("volumes", []) if v["name"] == name), None)
 
 
 def containers_of(workload):
@@ -127,7 +127,7 @@ def references_are_met(r):
 
 
 def labels_are_there(r):
-    if volume_asked(r):
+    if volume_asked(r) or is_hops(r):
         return
     for thing in r.things:
         labels = thing["metadata"].get("labels", {})
@@ -166,6 +166,34 @@ def persistence_is_apart(r):
                 yield f"{name_of(deployment)}: selects {selector}"
         if spec["template"]["metadata"]["labels"] != deployment["metadata"]["labels"]:
             yield f"{name_of(deployment)}: its pods have other labels"
+
+
+def is_hops(r):
+    """Whether it is a rendering of manifests/hops."""
+    return r.name.startswith("hops-")
+
+
+def hops_are_apart(r):
+    """As persistence; each Service has its own pod, and relays may call those that there are."""
+    if not is_hops(r):
+        return
+    for thing in r.things:
+        if thing["metadata"]["labels"].get("app.kubernetes.io/name") != "pvcbench-hops":
+            yield f"{name_of(thing)}: labels {thing['metadata']['labels']}"
+    for workload in r.workloads():
+        labels = workload["spec"]["template"]["metadata"]["labels"]
+        if labels != workload["metadata"]["labels"]:
+            yield f"{name_of(workload)}: its pods have other labels"
+    pods = [d["spec"]["template"]["metadata"]["labels"] for d in r.of("Deployment")]
+    for service in r.of("Service"):
+        selected = [labels for labels in pods
+                    if service["spec"]["selector"].items() <= labels.items()]
+        if len(selected) != 1:
+            yield f"{name_of(service)}: selects {len(selected)} Deployments"
+        url = f"--allow=http://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
+        for deployment in r.of("Deployment"):
+            if any(url not in container["args"] for container in containers_of(deployment)):
+                yield f"{name_of(deployment)}: may not call {service['metadata']['name']}"
 
 
 def selectors_select(r):
@@ -452,6 +480,10 @@ RULES = [
      ("Deployment", {}, "spec", "selector", "matchLabels")),
     (persistence_is_apart, "persistence-emptydir",
      ("Deployment", {}, "spec", "template", "metadata", "labels")),
+    (hops_are_apart, "hops-job", ("Job", {}, "metadata", "labels")),
+    (hops_are_apart, "hops-relays", ("Deployment", {}, "spec", "template", "metadata", "labels")),
+    (hops_are_apart, "hops-relays", ("Service", {}, "spec", "selector")),
+    (hops_are_apart, "hops-relays", ("Service", "pvcbench-x", "metadata", "name")),
     (selectors_select, "root", ("Job", "x", "spec", "template", "metadata", "labels",
                                 "app.kubernetes.io/component")),
     (selectors_select, "component-multi-pod",

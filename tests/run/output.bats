@@ -275,7 +275,7 @@ sizes_reach() { # BYTES
 @test "plans lists the built-in ones and prints one" {
 	pvcbench plans
 	exits 0
-	for name in aca cce dbench dbench-cce dd etcd quick sweep; do
+	for name in aca cce dbench dbench-cce dd etcd hops quick sweep; do
 		grep -Eq "(^|\s)$name(\s|$)" "$T/out"
 	done
 	pvcbench plans cce
@@ -290,7 +290,8 @@ sizes_reach() { # BYTES
 	tmpfs 700M
 	LIMIT=120
 	pvcbench plans
-	names=$(awk '{ print $1 }' "$T/out" | grep -E '^[a-z-]+$')
+	# hops calls services of a cluster
+	names=$(awk '{ print $1 }' "$T/out" | grep -E '^[a-z-]+$' | grep -vx hops)
 	[ "$(wc -w <<<"$names")" -ge 8 ]
 	for name in $names; do
 		echo "plan: $name"
@@ -307,6 +308,12 @@ sizes_reach() { # BYTES
 		exits 0
 		empty "$mnt"
 	done
+}
+
+@test "the plan hops calls its services" {
+	pvcbench check hops
+	exits 0
+	says '^hops  *-  *2 chains of 3, 3 hops, 100 requests each, 100ms between'
 }
 
 @test "check says what would run and touches nothing" {

@@ -632,7 +632,7 @@ static void test_load_refused(void **state)
 	assert_int_equal(plan_yaml_load(&plan, "/nope/plan.yaml", NULL, 0, &err), -1);
 	assert_string_equal(err.text,
 	                    "cannot read plan '/nope/plan.yaml': No such file or directory "
-	                    "(built-in plans: aca, cce, dbench, dbench-cce, dd, etcd, "
+	                    "(built-in plans: aca, cce, dbench, dbench-cce, dd, etcd, hops, "
 	                    "persist, quick, sweep)");
 	assert_int_equal(err.class, ERR_PLAN);
 	assert_int_equal(err.errnum, ENOENT);

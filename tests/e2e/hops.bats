@@ -1,0 +1,42 @@
+# manifests/hops: a call of a Service beside one of localhost, in two orders.
+bats_require_minimum_version 1.5.0
+load lib.bash
+
+setup_file() {
+	new_namespace
+	copy_tree manifests/hops/relays
+	sed -i 's|^  - small||; s|^components:||' "$tree/kustomization.yaml"
+	k apply -k "$tree"
+	k rollout status deployment -l app.kubernetes.io/name=pvcbench-hops --timeout=120s
+	sed -i 's|manifests/hops/relays|manifests/hops/job|' "$tree/kustomization.yaml"
+	k apply -k "$tree"
+	wait_for 180 k wait --for=condition=complete job/pvcbench-hops --timeout=1s
+	k logs job/pvcbench-hops >"$BATS_FILE_TMPDIR/log"
+	sed -n 's/^pvcbench-result: //p' "$BATS_FILE_TMPDIR/log" >"$BATS_FILE_TMPDIR/result.json"
+}
+
+teardown_file() {
+	end_namespace
+}
+
+result() { # JQ-EXPRESSION that holds
+	jq -e "$1" "$BATS_FILE_TMPDIR/result.json"
+}
+
+@test "both chains came through all their hops" {
+	grep '^hops: hops$' "$BATS_FILE_TMPDIR/log"
+	result '.tests[0].status == "ok" and
+		[.tests[0].hops.chains[].total_ns.requests] == [100, 100] and
+		all(.tests[0].hops.chains[]; .errors == {} and (.hops | length) == 3)'
+}
+
+@test "what hops took and what lay between them is all of it" {
+	result 'all(.tests[0].hops.chains[];
+		.total_ns.sum == ([.hops[] | .own_ns.sum + .network_ns.sum] | add))'
+}
+
+# The third hop of the one chain and the second of the other are on localhost.
+@test "localhost is nearer than a Service, in either order" {
+	result '.tests[0].hops.chains | map(.hops | map(.network_ns.p50)) |
+		.[0][2] < .[1][2] and .[1][1] < .[0][1]'
+}
