@@ -19,6 +19,31 @@
 /* So much is made in one go: completions wait for it. */
 #define RENEW_BYTES (16 * KIB)
 
+static int queue_init(struct buffer_queue *q, unsigned size)
+{
+	*q = (struct buffer_queue){.slots = calloc(size + 1, sizeof(*q->slots)), .size = size};
+	return q->slots ? 0 : -1;
+}
+
+static void put(struct buffer_queue *q, unsigned char *buffer)
+{
+	unsigned at = q->first + q->n;
+
+	assert(q->n < q->size);
+	q->slots[at < q->size ? at : at - q->size] = buffer;
+	q->n++;
+}
+
+static unsigned char *get(struct buffer_queue *q)
+{
+	unsigned char *buffer = q->slots[q->first];
+
+	assert(q->n);
+	q->first = q->first + 1 < q->size ? q->first + 1 : 0;
+	q->n--;
+	return buffer;
+}
+
 static size_t place_of(const struct buffers_params *params)
 {
 	return ((size_t)params->block_bytes + PAGE - 1) / PAGE * PAGE;
@@ -56,22 +81,20 @@ int buffers_init(struct buffers *b, const struct buffers_params *params)
 	        .arena_size = buffers_bytes(params),
 	};
 	random_seed(&b->random, params->seed, params->stream);
-	b->fresh = calloc(n_write + 1, sizeof(*b->fresh));
-	b->stale = calloc(n_write + 1, sizeof(*b->stale));
 	b->arena = mmap(NULL, b->arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 	                -1, 0);
 	if (b->arena == MAP_FAILED) {
 		b->arena = NULL;
 		return -1;
 	}
-	if (!b->fresh || !b->stale)
+	if (queue_init(&b->fresh, n_write) || queue_init(&b->stale, n_write))
 		return -1;
 	for (unsigned i = 0; i < n_write; i++) {
 		unsigned char *buffer = b->arena + (to_read(params) + i) * place;
 
 		if (!b->zero)
 			fill_random(&b->random, buffer, place);
-		b->fresh[b->n_fresh++] = buffer;
+		put(&b->fresh, buffer);
 	}
 	return 0;
 }
@@ -80,39 +103,35 @@ void buffers_destroy(struct buffers *b)
 {
 	if (b->arena)
 		munmap(b->arena, b->arena_size);
-	free(b->fresh);
-	free(b->stale);
+	free(b->fresh.slots);
+	free(b->stale.slots);
 }
 
 static void renew_one(struct buffers *b)
 {
-	unsigned char *buffer = b->stale[--b->n_stale];
+	unsigned char *buffer = get(&b->stale);
 
 	fill_renew(buffer, b->block_bytes, random_next(&b->random), b->share);
-	b->fresh[b->n_fresh++] = buffer;
+	put(&b->fresh, buffer);
 }
 
 unsigned char *buffers_take(struct buffers *b)
 {
-	if (!b->n_fresh)
+	if (!b->fresh.n)
 		renew_one(b);
-	assert(b->n_fresh);
-	return b->fresh[--b->n_fresh];
+	return get(&b->fresh);
 }
 
 void buffers_give(struct buffers *b, unsigned char *buffer)
 {
-	if (b->zero)
-		b->fresh[b->n_fresh++] = buffer;
-	else
-		b->stale[b->n_stale++] = buffer;
+	put(b->zero ? &b->fresh : &b->stale, buffer);
 }
 
 bool buffers_renew(struct buffers *b)
 {
-	if (!b->n_stale)
+	if (!b->stale.n)
 		return false;
-	for (uint64_t made = 0; b->n_stale && made < RENEW_BYTES; made += b->block_bytes)
+	for (uint64_t made = 0; b->stale.n && made < RENEW_BYTES; made += b->block_bytes)
 		renew_one(b);
 	return true;
 }

@@ -17,15 +17,20 @@ struct buffers_params {
 	unsigned threads; /* of the job: so many have such buffers */
 };
 
+/* First in, first out: a buffer comes round after all others that are not in flight. */
+struct buffer_queue {
+	unsigned char **slots; /* owned */
+	unsigned size, first, n;
+};
+
 struct buffers {
 	unsigned char *arena; /* all of them; page aligned */
 	size_t arena_size, place;
 	uint32_t block_bytes;
 	bool zero;
-	enum fill_share share; /* of a written buffer that is made anew */
-	unsigned char **fresh; /* to write from, their data never written */
-	unsigned char **stale; /* the same, their data written already */
-	unsigned n_fresh, n_stale;
+	enum fill_share share;     /* of a written buffer that is made anew */
+	struct buffer_queue fresh; /* to write from, their data never written */
+	struct buffer_queue stale; /* the same, their data written already */
 	struct random random;
 };
 

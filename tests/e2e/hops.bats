@@ -2,14 +2,23 @@
 bats_require_minimum_version 1.5.0
 load lib.bash
 
+# These manifests, with the image that the root has.
+apply() { # DIRECTORY
+	sed -n '/^images:/,$p' "$tree/kustomization.yaml" >"$tree/images"
+	{
+		printf 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n'
+		printf 'resources:\n  - %s\n' "$1"
+		cat "$tree/images"
+	} >"$tree/kustomization.yaml"
+	k apply -k "$tree"
+}
+
 setup_file() {
 	new_namespace
-	copy_tree manifests/hops/relays
-	sed -i 's|^  - small||; s|^components:||' "$tree/kustomization.yaml"
-	k apply -k "$tree"
+	copy_tree
+	apply manifests/hops/relays
 	k rollout status deployment -l app.kubernetes.io/name=pvcbench-hops --timeout=120s
-	sed -i 's|manifests/hops/relays|manifests/hops/job|' "$tree/kustomization.yaml"
-	k apply -k "$tree"
+	apply manifests/hops/job
 	wait_for 180 k wait --for=condition=complete job/pvcbench-hops --timeout=1s
 	k logs job/pvcbench-hops >"$BATS_FILE_TMPDIR/log"
 	sed -n 's/^pvcbench-result: //p' "$BATS_FILE_TMPDIR/log" >"$BATS_FILE_TMPDIR/result.json"
