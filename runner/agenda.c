@@ -93,6 +93,8 @@ struct target *agenda_target(struct agenda *agenda, const struct test *test)
 /* Our own file is written before it is read. */
 static bool test_writes(const struct test *test)
 {
+	if (plan_is_table(test))
+		return false;
 	if (plan_is_persist(test))
 		return test->step == STEP_WRITE || test->step == STEP_REMOVE;
 	return plan_writes(test) || (!test->filename[0] && test->layout == LAYOUT_FULL);
@@ -185,7 +187,7 @@ static int open_targets(struct agenda *agenda, agenda_step *step, void *step_arg
 	for (unsigned i = 0; i < agenda->plan.n_tests; i++) {
 		const struct test *test = &agenda->plan.tests[i];
 
-		if (plan_is_hops(test) || agenda_target(agenda, test))
+		if (!test->target[0] || agenda_target(agenda, test))
 			continue;
 		if (agenda->n_targets == AGENDA_TARGETS_MAX)
 			return err_set(err, ERR_PLAN, "a run takes at most %d targets",
@@ -269,7 +271,7 @@ static bool has_data_to_keep(const struct agenda *agenda)
 
 static bool is_repeatable(const struct test *test)
 {
-	return !plan_is_persist(test) && !plan_is_hops(test) && !plan_by_amount(test) &&
+	return !plan_is_persist(test) && test->target[0] && !plan_by_amount(test) &&
 	       !plan_paces(test) && test->limits_probe != PROBE_FALSE &&
 	       strcmp(test->ioengine, "null") != 0;
 }
@@ -354,6 +356,8 @@ static void write_step(FILE *out, const struct test *test)
 
 	if (plan_is_hops(test))
 		text_chains(test, step, sizeof(step));
+	else if (plan_is_table(test))
+		text_deletion(test, step, sizeof(step));
 	else
 		text_step(test, step, sizeof(step));
 	fprintf(out, "%-24s %-16s %s\n", test->name, test->target[0] ? test->target : "-", step);
@@ -363,7 +367,7 @@ static void write_preview(FILE *out, const struct test *test, const struct previ
 {
 	char layout[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
 
-	if (plan_is_persist(test) || plan_is_hops(test)) {
+	if (plan_is_persist(test) || !test->target[0]) {
 		write_step(out, test);
 		return;
 	}

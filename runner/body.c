@@ -145,7 +145,7 @@ static void fail(struct test_result *tr, const struct err *err)
 {
 	tr->status = STATUS_FAILED;
 	tr->exit_class = err->class;
-	snprintf(tr->error, sizeof(tr->error), "%s", err->text);
+	snprintf(tr->error, sizeof(tr->error), "%.*s", RESULT_STATUS_TEXT_MAX - 1, err->text);
 }
 
 /* What the thread has left behind, where that is complete. */

@@ -217,7 +217,7 @@ bool run_peers_gather(struct run *run, unsigned test, struct test_result *tr)
 		return !atomic_load(&signals_stop);
 	tr->status = STATUS_FAILED;
 	tr->exit_class = ERR_TEST;
-	snprintf(tr->error, sizeof(tr->error), "%s", err.text);
+	snprintf(tr->error, sizeof(tr->error), "%.*s", RESULT_STATUS_TEXT_MAX - 1, err.text);
 	return false;
 }
 

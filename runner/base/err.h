@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-#define ERR_TEXT_MAX 768
+#define ERR_TEXT_MAX 896
 
 /* What kind of failure; the value is the program's exit code. */
 enum err_class {

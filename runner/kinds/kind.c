@@ -6,7 +6,7 @@
 #include <string.h>
 
 const struct kind *const kinds[] = {
-        &kind_block, &kind_probe, &kind_persist, &kind_hops, NULL,
+        &kind_block, &kind_probe, &kind_persist, &kind_hops, &kind_table, NULL,
 };
 
 const struct kind *kind_find(const char *name)

@@ -23,7 +23,7 @@ struct kind_extent {
 struct kind_env {
 	const char *run_id;
 	const struct host *host;
-	struct target *target;  /* of this test, entered; NULL: it needs none */
+	struct target *target;  /* of this test, entered; NULL: its kind has none */
 	struct verify **verify; /* what is known of the target's files; made when it is needed */
 	const atomic_int *stop; /* a signal's number once one came, else 0 */
 	uint64_t answer_ns;     /* a volume silent for longer does not answer; 0: no limit */
@@ -113,7 +113,8 @@ struct preview {
 struct kind {
 	const char *name;
 
-	/* Whether it could run, before any test does. Touches nothing. preview may be NULL. */
+	/* Whether it could run, before any test does. Touches nothing. preview may be NULL, as
+	 * may target where the kind has none. */
 	int (*check)(const struct test *test, const struct target *target, const struct host *host,
 	             struct preview *preview, struct err *err);
 
@@ -125,7 +126,7 @@ struct kind {
 	           struct err *err);
 };
 
-extern const struct kind kind_block, kind_probe, kind_persist, kind_hops;
+extern const struct kind kind_block, kind_probe, kind_persist, kind_hops, kind_table;
 
 /* By its name in the plan; NULL when there is none. */
 const struct kind *kind_find(const char *name);

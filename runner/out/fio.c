@@ -257,7 +257,8 @@ void fio_write(FILE *out, const struct result *result)
 	emit_time(&emit, result);
 	emit_open(&emit, "jobs", '[');
 	for (unsigned i = 0; scratch && i < result->n_tests; i++)
-		if (result->tests[i].stats && result->tests[i].runtime_ns)
+		if (result_has_load(&result->tests[i]) && result->tests[i].stats &&
+		    result->tests[i].runtime_ns)
 			emit_job(&emit, &result->tests[i], scratch);
 	emit_close(&emit, ']');
 	emit_close(&emit, '}');

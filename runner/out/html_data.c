@@ -141,7 +141,8 @@ static void emit_runs(struct emit *emit, const struct html_page *page)
 			for (unsigned op = 0; op < STATS_OPS; op++) {
 				const struct test_result *tr = &page->results[r]->tests[t];
 
-				if (test_result_measured(tr, (enum stats_op)op))
+				if (result_has_load(tr) &&
+				    test_result_measured(tr, (enum stats_op)op))
 					emit_run(emit, page, r, tr, (enum stats_op)op);
 			}
 	emit_close(emit, ']');

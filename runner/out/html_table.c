@@ -65,7 +65,8 @@ static double value_in(const struct html_page *page, unsigned section, const str
 	for (unsigned i = 0; i < result->n_tests; i++) {
 		const struct test_result *tr = &result->tests[i];
 
-		if (!html_is_in(page, section, tr) || !test_result_measured(tr, op))
+		if (!html_is_in(page, section, tr) || !result_has_load(tr) ||
+		    !test_result_measured(tr, op))
 			continue;
 		sum += figure->of(tr, op);
 		n++;

@@ -111,13 +111,14 @@ void json_write(FILE *out, const struct result *result)
 /*
  * Without series and histogram only texts and some hundred numbers are left, those of a
  * search among them. A text at most doubles by its escapes, so the structs that hold them bound the
- * line; what kind hops gave is left out too where it would be too long. The texts of kind persist
- * stand in the place of longer ones, which only loads have.
+ * line; what kind hops gave is left out too where it would be too long. The texts of kinds persist
+ * and table stand in the place of longer ones, which only loads have.
  */
 #define LINE_NUMBERS_MAX (15 * KIB)
 #define LINE_TEXTS_MAX                                                                     \
 	(2 * (sizeof(struct result) + sizeof(struct test_result) - sizeof(struct search) - \
-	      sizeof(struct persist_result) - sizeof(struct hops_result)))
+	      sizeof(struct persist_result) - sizeof(struct hops_result) -                 \
+	      sizeof(struct table_result)))
 _Static_assert(LINE_TEXTS_MAX + LINE_NUMBERS_MAX <= RESULT_LINE_MAX,
                "a line without series and histogram may pass its limit");
 

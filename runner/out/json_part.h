@@ -11,6 +11,9 @@ extern const struct member json_condition_members[]; /* of struct conditions */
 extern const struct member json_test_members[];      /* of struct test_result */
 extern const struct member json_verdict_members[];   /* of struct verdict */
 
+/* Of struct test_result, where it is of kind table. */
+extern const struct member json_table_members[];
+
 /* Of struct result, what is derived from its tests: rows for its table. */
 bool json_has_knees(const void *result);
 void json_write_knees(struct emit *emit, const struct member *row, const void *result);

@@ -428,7 +428,18 @@ static bool is_hops(const void *object)
 
 static bool has_load(const void *object)
 {
-	return !is_persist(object) && !result_is_hops(object);
+	return result_has_load(object);
+}
+
+static bool is_table(const void *object)
+{
+	return result_is_table(object);
+}
+
+/* It has no load, and a window. */
+static bool is_of_service(const void *object)
+{
+	return is_hops(object) || is_table(object);
 }
 
 static bool was_found(const void *object)
@@ -513,8 +524,9 @@ const struct member json_test_members[] = {
         {"error_class", CHOICE_AT(struct test_result, exit_class, class_words)},
         {"load", PART_OF(load_members), .present = has_load},
         {"persist", OBJECT_AT(struct test_result, persist, persist_members), .present = is_persist},
-        {"runtime_ns", UINT_AT(struct test_result, runtime_ns), .present = is_hops},
+        {"runtime_ns", UINT_AT(struct test_result, runtime_ns), .present = is_of_service},
         {"hops", .present = is_hops, .write = json_write_hops, .read = json_read_hops},
+        {"table", .type = MEMBER_OBJECT, .members = json_table_members, .present = is_table},
         {"concessions", LIST_AT(struct test_result, concessions, n_concessions)},
         {"errors", .write = write_errors, .read = read_errors},
         {"counters", .known = was_started, .write = write_counters, .read = read_counters},

@@ -147,7 +147,7 @@ static void write_test_info(FILE *out, const char *name, const struct subject *s
 {
 	const struct test_result *tr = s->tr;
 	const struct conditions *conditions = result_conditions(s->result, tr);
-	bool has_load = !result_is_persist(tr) && !result_is_hops(tr);
+	bool has_load = result_has_load(tr);
 	char bs[24], iodepth[24], numjobs[24], size[24];
 	const struct label labels[] = {
 	        {"test", tr->name},

@@ -136,6 +136,8 @@ void progress_begin(struct progress_view *view, const struct test *test)
 		text_chains(test, line, sizeof(line));
 	else if (plan_is_persist(test))
 		text_step(test, line, sizeof(line));
+	else if (plan_is_table(test))
+		text_deletion(test, line, sizeof(line));
 	else
 		append_load(test, line);
 	write_line(view, line);

@@ -167,15 +167,17 @@ const struct row_column row_columns[ROW_COLUMNS] = {
 void row_each(const struct test_result *tr, row_fn *visit, void *arg)
 {
 	struct row row = {.tr = tr, .op = NO_OP};
-	bool any = result_is_persist(tr) || result_is_hops(tr); /* no load: told apart */
+	unsigned n = 0;
 
+	if (!result_has_load(tr)) /* it is told apart */
+		return;
 	for (unsigned op = 0; op < STATS_OPS; op++) {
 		if (!test_result_measured(tr, (enum stats_op)op))
 			continue;
 		row.op = (enum stats_op)op;
 		visit(arg, &row);
-		any = true;
+		n++;
 	}
-	if (!any)
+	if (!n)
 		visit(arg, &row);
 }

@@ -49,6 +49,11 @@ void hops_write(FILE *out, const struct result *result);
 
 /* The same of one test in a line, behind what is in out[size]. */
 void hops_headline(const struct hops_result *hops, char *out, size_t size);
+/* What was deleted in Azure Table storage, how fast, and what that took. */
+void entities_write(FILE *out, const struct result *result);
+
+/* The same of one test in a line, behind what is in out[size]. */
+void entities_headline(const struct test_result *tr, char *out, size_t size);
 
 /* What was searched, step by step. */
 void searches_write(FILE *out, const struct result *result);

@@ -186,6 +186,7 @@ void text_write(FILE *out, const struct result *result)
 	searches_write(out, result);
 	persists_write(out, result);
 	hops_write(out, result);
+	entities_write(out, result);
 	write_notes(out, result);
 	fputc('\n', out);
 	text_write_dbench(out, result);
@@ -245,7 +246,9 @@ void text_headline(const struct test_result *tr, char *out, size_t size)
 		persist_headline(&tr->persist, out, size);
 	if (tr->status != STATUS_FAILED)
 		hops_headline(&tr->hops, out, size);
-	for (unsigned op = 0; op < STATS_OPS; op++)
+	if (result_is_table(tr))
+		entities_headline(tr, out, size);
+	for (unsigned op = 0; !result_is_table(tr) && op < STATS_OPS; op++)
 		if (test_result_measured(tr, (enum stats_op)op))
 			(probes ? append_probe : append_op)(tr, (enum stats_op)op, out, size);
 	if (tr->status == STATUS_OK && search_failed(&tr->search))

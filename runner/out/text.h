@@ -35,6 +35,8 @@ void text_step(const struct test *test, char *out, size_t size);
 
 /* What kind hops is to do, behind what is in out[size]: "2 chains of 3, 3 hops, 10 requests". */
 void text_chains(const struct test *test, char *out, size_t size);
+/* The same of kind table: "delete 100 x 1000 entities, batch 100, concurrency 32". */
+void text_deletion(const struct test *test, char *out, size_t size);
 
 /* One line of a test's headline figures, as at its end in the log (no newline). */
 void text_headline(const struct test_result *tr, char *out, size_t size);

@@ -170,6 +170,22 @@ static bool expects_no_syncs(const struct test *test)
 	return expects_of(test, EXPECT_SYNC) && (!syncs || never_writes(test));
 }
 
+static bool drops_what_it_did_not_fill(const struct test *test)
+{
+	return plan_is_table(test) && test->table.strategy == STRATEGY_DROP_TABLE &&
+	       (!test->table.fill || test->table.cutoff);
+}
+
+static bool cuts_off_beyond_its_end(const struct test *test)
+{
+	return plan_is_table(test) && test->table.cutoff > test->table.entities;
+}
+
+static bool has_key_and_sas(const struct test *test)
+{
+	return plan_is_table(test) && test->table.key_file[0] && test->table.sas_file[0];
+}
+
 static const struct rule {
 	bool (*broken)(const struct test *test);
 	const char *text;
@@ -206,6 +222,10 @@ static const struct rule {
         {has_chains_of_others, "chains is no key of this kind (of: hops)"},
         {has_no_chains, "kind hops needs the key chains: names, each with a list of hops"},
         {pauses_at_rate, "interval contradicts rate, which says when a request is due"},
+        {drops_what_it_did_not_fill, "strategy: drop-table deletes all that fill inserted (say "
+                                     "fill: true, and no cutoff)"},
+        {cuts_off_beyond_its_end, "cutoff is more than the entities of a partition"},
+        {has_key_and_sas, "key_file and sas_file exclude each other"},
         {expects_no_reads, "expect asks about reads, but there are none (rw only writes, "
                            "or rwmixread is 0)"},
         {expects_no_writes, "expect asks about writes, but there are none (rw only reads, "

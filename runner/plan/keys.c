@@ -45,6 +45,9 @@ static const char *const layout_choices[] = {"full", "none", NULL};
 static const char *const http_choices[] = {"1.1", "2", NULL};
 static const char *const verify_choices[] = {"none|false|no|off", "crc32c", NULL};
 
+static const char *const strategy_choices[] = {"batch", "single", "drop-table", NULL};
+static const char *const select_choices[] = {"keys", "all", NULL};
+
 static const char *const destroy_choices[] = {
         "false|no|off|0",
         "true|yes|on|1",
@@ -53,8 +56,8 @@ static const char *const destroy_choices[] = {
 };
 
 /* As in kinds/kind.c. */
-static const char *const kinds[] = {"block", PLAN_KIND_PROBE, PLAN_KIND_PERSIST, PLAN_KIND_HOPS,
-                                    NULL};
+static const char *const kinds[] = {"block",        PLAN_KIND_PROBE, PLAN_KIND_PERSIST,
+                                    PLAN_KIND_HOPS, PLAN_KIND_TABLE, NULL};
 static const char *const engines[] = {"auto", "io_uring", "libaio", "psync", "null", NULL};
 
 /* "50%": the number before the suffix, or false. */
@@ -140,6 +143,21 @@ static int parse_chains(void *slot, const char *text, struct err *err)
 	return err_set(err, ERR_PLAN, "a mapping of names to lists of hops, in the plan itself");
 }
 
+/* Azure's rule. */
+static int parse_table(void *slot, const char *text, struct err *err)
+{
+	size_t length = strlen(text);
+
+	if (length < 3 || length >= sizeof(((struct plan_table *)0)->name) ||
+	    !isalpha((unsigned char)*text))
+		return err_set(err, ERR_PLAN, "'%.64s' is no table's name", text);
+	for (const char *p = text; *p; p++)
+		if (!isalnum((unsigned char)*p))
+			return err_set(err, ERR_PLAN, "'%s' is no table's name", text);
+	memcpy(slot, text, length + 1);
+	return 0;
+}
+
 static int parse_percentile(void *slot, const char *text, struct err *err)
 {
 	double percent;
@@ -207,13 +225,15 @@ const struct field plan_fields[] = {
          .flags = FIELD_SINGLE,
          AT(kind),
          .parse = parse_kind,
-         .pattern = "block|" PLAN_KIND_PROBE "|" PLAN_KIND_PERSIST "|" PLAN_KIND_HOPS,
-         .allowed = "block, probe, persist, hops",
+         .pattern = "block|" PLAN_KIND_PROBE "|" PLAN_KIND_PERSIST "|" PLAN_KIND_HOPS
+                    "|" PLAN_KIND_TABLE,
+         .allowed = "block, probe, persist, hops, table",
          .default_text = "block",
          .help = "What sort of test it is; `block` reads and writes blocks of a file or device, "
                  "`probe` asks for one block after the other, with pauses, and tells each, "
                  "`persist` writes a file that stays, or looks whether it is there, `hops` calls "
-                 "services through each other; it needs no target."},
+                 "services through each other, `table` deletes entities in Azure Table storage; "
+                 "both need no target."},
         {.name = "target",
          .kinds = PLAN_KINDS_VOLUME,
          .type = FIELD_STRING,
@@ -313,6 +333,114 @@ const struct field plan_fields[] = {
          .default_text = "0",
          .help = "How long `expect` waits for the file, and `expect-absent` goes on looking. 0: "
                  "one look."},
+        {.name = "endpoint",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_STRING,
+         TEXT(table.endpoint),
+         .help = "URL of the Table service. Without it `https://ACCOUNT.table.core.windows.net`."},
+        {.name = "account",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_STRING,
+         TEXT(table.account),
+         .help = "The storage account. Without it the one in `AZURE_STORAGE_ACCOUNT`."},
+        {.name = "key_file",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_STRING,
+         TEXT(table.key_file),
+         .help = "A file, such as a mounted Secret, whose first line is the account's key. Without "
+                 "it `AZURE_STORAGE_KEY` counts. It is never shown."},
+        {.name = "sas_file",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_STRING,
+         TEXT(table.sas_file),
+         .help = "The same of a SAS token, in place of the key; or `AZURE_STORAGE_SAS_TOKEN`."},
+        {.name = "table",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_CUSTOM,
+         AT(table.name),
+         .parse = parse_table,
+         .pattern = "[A-Za-z][A-Za-z0-9]{2,62}",
+         .allowed = "3 to 63 letters and digits, a letter first",
+         .default_text = "pvcbench",
+         .help = "The table. One that pvcbench did not make is refused."},
+        {.name = "partitions",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_UINT,
+         AT(table.partitions),
+         .min = 1,
+         .max = PLAN_TABLE_PARTITIONS_MAX,
+         .default_text = "100",
+         .help = "Partitions of the table, `pvcbench-000000` and so on."},
+        {.name = "entities",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_UINT,
+         AT(table.entities),
+         .min = 1,
+         .max = PLAN_TABLE_ENTITIES_MAX,
+         .default_text = "1000",
+         .help = "Entities of each partition; their row keys are ten digits."},
+        {.name = "entity_bytes",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_SIZE,
+         AT(table.entity_bytes),
+         .max = PLAN_TABLE_ENTITY_MAX,
+         .default_text = "1KiB",
+         .help = "Of an entity that `fill` inserts: the letters of its one property."},
+        {.name = "fill",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_BOOL,
+         AT(table.fill),
+         .default_text = "true",
+         .help = "Make the table where it is not there, and insert all entities before the test. "
+                 "`false`: delete what an earlier run left of them."},
+        {.name = "cutoff",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_UINT,
+         AT(table.cutoff),
+         .max = PLAN_TABLE_ENTITIES_MAX,
+         .default_text = "0",
+         .help = "Delete the first so many of each partition, by their row keys, and keep the "
+                 "others. 0: all."},
+        {.name = "concurrency",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_UINT,
+         AT(table.concurrency),
+         .min = 1,
+         .max = PLAN_TABLE_THREADS_MAX,
+         .default_text = "32",
+         .help = "Partitions at a time, each with a thread and a connection."},
+        {.name = "batch",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_UINT,
+         AT(table.batch),
+         .min = 1,
+         .max = PLAN_TABLE_BATCH_MAX,
+         .default_text = "100",
+         .help = "Entities of a transaction, of `strategy: batch`."},
+        {.name = "select",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_CHOICE,
+         AT(table.select),
+         .choices = select_choices,
+         .default_text = "keys",
+         .help = "What a query fetches of each entity: its `keys`, which suffice to delete it, or "
+                 "`all` of it."},
+        {.name = "strategy",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_CHOICE,
+         AT(table.strategy),
+         .choices = strategy_choices,
+         .default_text = "batch",
+         .help = "`batch`: query, then delete `batch` entities a transaction; `single`: one by "
+                 "one; `drop-table`: the whole table in one transaction (with `fill: true`)."},
+        {.name = "retries",
+         .kinds = PLAN_KIND_TABLE,
+         .type = FIELD_UINT,
+         AT(table.retries),
+         .max = PLAN_TABLE_RETRIES_MAX,
+         .default_text = "5",
+         .help = "Of a request that was throttled or not answered, after 1 s, 2 s and so on, or "
+                 "what the service asks for. Then the test fails."},
         {.name = "offset",
          .kinds = PLAN_KINDS_IO,
          .type = FIELD_SIZE,
@@ -416,7 +544,7 @@ const struct field plan_fields[] = {
          .help = "What is spoken with the first hop. `2` is agreed on by TLS, and a test without "
                  "https, or of a server that has only 1.1, goes on with that."},
         {.name = "timeout",
-         .kinds = PLAN_KIND_HOPS,
+         .kinds = PLAN_KIND_HOPS " " PLAN_KIND_TABLE,
          .type = FIELD_TIME,
          AT(timeout_ns),
          .min = NSEC_PER_MSEC,
@@ -424,10 +552,11 @@ const struct field plan_fields[] = {
          .default_text = "15s",
          .help = "How long a request may take, with all that lies behind it."},
         {.name = "ca_file",
-         .kinds = PLAN_KIND_HOPS,
+         .kinds = PLAN_KIND_HOPS " " PLAN_KIND_TABLE,
          .type = FIELD_STRING,
          TEXT(ca_file),
-         .help = "The certificates (PEM) to trust for the first hop, in place of `SSL_CERT_FILE` "
+         .help = "The certificates (PEM) to trust, of a chain for its first hop, in place of "
+                 "`SSL_CERT_FILE` "
                  "or those of the image."},
         {.name = "body_bytes",
          .kinds = PLAN_KIND_HOPS,

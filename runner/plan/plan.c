@@ -18,6 +18,24 @@ const char *const plan_step_names[] = {
         [STEP_REMOVE] = "remove", [STEP_REMOVE + 1] = NULL,
 };
 
+const char *const plan_strategy_names[] = {
+        [STRATEGY_BATCH] = "batch",
+        [STRATEGY_SINGLE] = "single",
+        [STRATEGY_DROP_TABLE] = "drop-table",
+        [STRATEGY_DROP_TABLE + 1] = NULL,
+};
+
+const char *const plan_select_names[] = {
+        [SELECT_KEYS] = "keys",
+        [SELECT_ALL] = "all",
+        [SELECT_ALL + 1] = NULL,
+};
+
+bool plan_is_table(const struct test *test)
+{
+	return !strcmp(test->kind, PLAN_KIND_TABLE);
+}
+
 bool plan_is_persist(const struct test *test)
 {
 	return !strcmp(test->kind, PLAN_KIND_PERSIST);
@@ -57,6 +75,13 @@ static void complete_hops(struct test *test)
 		test->runtime_ns = 0;
 }
 
+/* It ends when all is deleted. */
+static void complete_table(struct test *test)
+{
+	test->runtime_ns = test->ramp_time_ns = 0;
+	test->target[0] = '\0';
+}
+
 void plan_complete(struct test *test)
 {
 	if (plan_is_probe(test))
@@ -65,6 +90,8 @@ void plan_complete(struct test *test)
 		complete_persist(test);
 	else if (plan_is_hops(test))
 		complete_hops(test);
+	else if (plan_is_table(test))
+		complete_table(test);
 }
 
 bool plan_reads(const struct test *test)

@@ -8,6 +8,7 @@
 
 #include "base/field.h"
 #include "plan/expect.h"
+#include "plan/table.h"
 
 #define PLAN_TESTS_MAX     512
 #define PLAN_FILE_MAX      (1024 * KIB)
@@ -52,7 +53,7 @@ struct plan_repeat {
 struct test {
 	char name[PLAN_NAME_MAX]; /* [A-Za-z0-9_-]+, unique in the plan */
 	char kind[PLAN_NAME_MAX];
-	char target[PLAN_PATH_MAX];
+	char target[PLAN_PATH_MAX];   /* "": its kind has none */
 	char filename[PLAN_PATH_MAX]; /* an existing file; "": our own */
 	int rw;                       /* enum plan_rw; "readwrite" reads as RW_RW */
 	uint64_t rwmixread;           /* percent of requests that read, of rw and randrw */
@@ -94,6 +95,7 @@ struct test {
 	uint64_t timeout_ns;         /* of a request */
 	char ca_file[PLAN_PATH_MAX]; /* "": see io/http.h */
 	uint64_t body_bytes;         /* of a request, at least */
+	struct plan_table table;     /* of kind table */
 	struct plan_distribution random_distribution;
 	bool randommap;
 	uint64_t randseed;          /* 0: a new one each run */
@@ -192,6 +194,8 @@ extern const char *const plan_step_names[]; /* by enum plan_step, ended by NULL 
 #define PLAN_KIND_HOPS "hops"
 #define PLAN_CHAINS    "chains" /* its key that is no plain value */
 bool plan_is_hops(const struct test *test);
+/* Deletes entities in Azure Table storage. */
+bool plan_is_table(const struct test *test);
 
 /* Whether it holds back by itself, so that its rate is not the volume's. */
 static inline bool plan_paces(const struct test *test)

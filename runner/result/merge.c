@@ -438,7 +438,8 @@ static int finish_tests(struct merge *m, struct result *result, struct err *err)
 		if (finish_test(m, i, tr, &why)) {
 			tr->status = STATUS_FAILED;
 			tr->exit_class = ERR_TEST;
-			snprintf(tr->error, sizeof(tr->error), "%s", why.text);
+			snprintf(tr->error, sizeof(tr->error), "%.*s", RESULT_STATUS_TEXT_MAX - 1,
+			         why.text);
 			n_none++;
 		}
 		n_sums += tr->pods.n > 0;

@@ -158,6 +158,10 @@ int merge_fits(const struct test_sum *sum, const struct test_result *tr, struct 
 
 	const struct sum *into = tr->status == STATUS_OK ? &sum->ok : &sum->interrupted;
 
+	if (result_is_table(tr))
+		return err_set(err, ERR_PLAN,
+		               "its '%s' is of kind table, of which results are not merged",
+		               tr->name);
 	if (!tr->stats || !tr->runtime_ns)
 		return 0;
 	if (!tr->started_ns)

@@ -41,6 +41,31 @@ bool result_is_hops(const struct test_result *tr)
 	return !strcmp(tr->kind, PLAN_KIND_HOPS);
 }
 
+bool result_is_table(const struct test_result *tr)
+{
+	return !strcmp(tr->kind, PLAN_KIND_TABLE);
+}
+
+bool result_has_load(const struct test_result *tr)
+{
+	return !result_is_persist(tr) && !result_is_hops(tr) && !result_is_table(tr);
+}
+
+static void describe_table(struct table_result *result, const struct plan_table *table)
+{
+	*result = (struct table_result){
+	        .partitions = table->partitions,
+	        .entities = table->entities,
+	        .entity_bytes = table->entity_bytes,
+	        .cutoff = table->cutoff,
+	        .concurrency = table->concurrency,
+	        .batch = table->strategy == STRATEGY_BATCH ? table->batch : 1,
+	        .select = table->select,
+	        .strategy = table->strategy,
+	};
+	snprintf(result->table, sizeof(result->table), "%s", table->name);
+}
+
 static void describe_persist(struct persist_result *persist, const struct test *test)
 {
 	persist->step = test->step;
@@ -77,6 +102,7 @@ void test_result_init(struct test_result *tr, const struct test *test)
 	tr->offset_increment = test->offset_increment;
 	search_init(&tr->search, test);
 	describe_persist(&tr->persist, test);
+	describe_table(&tr->table, &test->table);
 	if (!test->loops && !test->io_size) {
 		tr->ramp_time_ns = test->ramp_time_ns;
 		tr->runtime_asked_ns = test->runtime_ns;
@@ -111,8 +137,8 @@ void result_note(struct result *result, const char *text)
 
 static bool has_job(const struct test_result *tr, enum stats_op op)
 {
-	return (op == STATS_READ && plan_rw_reads(tr->rw)) ||
-	       (op == STATS_WRITE && plan_rw_writes(tr->rw));
+	return result_has_load(tr) && ((op == STATS_READ && plan_rw_reads(tr->rw)) ||
+	                               (op == STATS_WRITE && plan_rw_writes(tr->rw)));
 }
 
 bool test_result_measured(const struct test_result *tr, enum stats_op op)

@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "result/hops.h"
 #include "result/search.h"
+#include "result/table.h"
 
 #define RESULT_SCHEMA          "pvcbench.result/1"
 #define RESULT_TEXT_MAX        256
@@ -163,6 +164,7 @@ struct test_result {
 	struct search search; /* the figures are those of its last step */
 	struct persist_result persist;
 	struct hops_result hops; /* owned */
+	struct table_result table;
 
 	struct expectation expect[PLAN_EXPECT_MAX];
 	unsigned n_expect;
@@ -264,6 +266,11 @@ bool result_is_persist(const struct test_result *tr);
 
 /* The same of kind hops, which has no target either. */
 bool result_is_hops(const struct test_result *tr);
+/* Whether it is of kind table: then its reads are queries and its writes are deletions. */
+bool result_is_table(const struct test_result *tr);
+
+/* None of them: blocks are read or written. */
+bool result_has_load(const struct test_result *tr);
 
 /* Everything that the plan says; nothing measured yet, status STATUS_OK. */
 void test_result_init(struct test_result *tr, const struct test *test);

@@ -102,6 +102,10 @@ void verdict_judge(struct test_result *tr, const struct conditions *conditions)
 	tr->n_verdicts = 0;
 	if (!tr->stats)
 		return;
+	if (result_is_table(tr)) {
+		verdict_judge_table(tr, conditions);
+		return;
+	}
 	verdict_judge_suspended(tr);
 	judge_errors(tr);
 	judge_search(tr);

@@ -108,6 +108,31 @@ void verdict_expect(struct test_result *tr, const struct test *test);
 #define VERDICT_CPU_WAIT 0.25
 
 /*
+ * Of kind table, besides cpu-quota as above, the first of these that holds. Figures are shares.
+ *
+ * cpu: pvcbench used VERDICT_CLIENT_BUSY of its CPUs.
+ *
+ * account-limit, partition-limit: the rate came to VERDICT_LIMITED of what an account may have in
+ * transactions a second, or of what a partition may have in entities, of each that was worked on
+ * at a time, and not above VERDICT_ABOVE. Azure publishes both for entities of 1 KiB.
+ *
+ * service: it throttled one in a hundred transactions or more, below both limits.
+ *
+ * network: answers of VERDICT_NETWORK_ANSWER and more on the average took longer to arrive, from
+ * their first byte on, than they were waited for. Small ones are late where a service works while
+ * it answers.
+ *
+ * concurrency: of their time the threads waited for the service VERDICT_WAITED or more.
+ */
+#define VERDICT_CLIENT_BUSY          0.85
+#define VERDICT_ACCOUNT_PER_SECOND   20000.0
+#define VERDICT_PARTITION_PER_SECOND 2000.0
+#define VERDICT_SERVICE_THROTTLED    0.01
+#define VERDICT_NETWORK              0.50
+#define VERDICT_NETWORK_ANSWER       (64 * KIB)
+#define VERDICT_WAITED               0.70
+
+/*
  * memory: the limit of a control group was met so often a second (each time memory is reclaimed,
  * some 10 us and more, before a page is had), or tasks of ours waited for memory for this share of
  * the window, or the kernel killed for it. The figure is how often it was met.

@@ -42,6 +42,9 @@ bool verdict_lacks_the_longest(const struct test_result *tr);
 /* queue-depth, by the probe of limits. */
 void verdict_judge_queue_depth(struct test_result *tr);
 
+/* Of kind table: what the header says of it. */
+void verdict_judge_table(struct test_result *tr, const struct conditions *conditions);
+
 /* What the machine did meanwhile: what the header says of cpu-quota, cpu, memory, io-limit,
  * page-cache. */
 void verdict_judge_quota(struct test_result *tr);

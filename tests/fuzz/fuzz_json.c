@@ -3,13 +3,13 @@
  * that can be written, and what was written reads back as the same bytes.
  */
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
- * out/conditions.c out/curve.c out/dbench.c out/emit.c out/figures.c out/hops.c out/json.c
- * out/json_conditions.c out/json_derived.c out/json_hops.c out/json_test.c out/member.c
- * out/persist.c out/remark.c out/repeats.c out/row.c out/search.c out/table.c out/text.c
- * plan/expect.c plan/plan.c plan/published.c result/hops.c result/knee.c result/repeats.c
- * result/result.c result/search.c result/verdict.c result/verdict_cache.c
- * result/verdict_expect.c result/verdict_host.c result/verdict_pause.c
- * result/verdict_published.c result/verdict_series.c */
+ * out/conditions.c out/curve.c out/dbench.c out/emit.c out/entities.c out/figures.c out/hops.c
+ * out/json.c out/json_conditions.c out/json_derived.c out/json_hops.c out/json_table.c
+ * out/json_test.c out/member.c out/persist.c out/remark.c out/repeats.c out/row.c out/search.c
+ * out/table.c out/text.c plan/expect.c plan/plan.c plan/published.c result/entities.c result/hops.c
+ * result/knee.c result/repeats.c result/result.c result/search.c result/verdict.c
+ * result/verdict_cache.c result/verdict_expect.c result/verdict_host.c result/verdict_pause.c
+ * result/verdict_published.c result/verdict_series.c result/verdict_table.c */
 #include <assert.h>
 #include <string.h>
 

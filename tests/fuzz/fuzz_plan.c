@@ -77,7 +77,8 @@ static void check_test(const struct plan *plan, unsigned i)
 	assert(test->bs && test->iodepth && test->numjobs && test->numjobs <= PLAN_JOBS_MAX);
 	assert(test->iodepth <= PLAN_DEPTH_MAX && test->n_expect <= PLAN_EXPECT_MAX);
 	assert(test->kind[0] && test->ioengine[0]);
-	assert(plan_is_hops(test) == !test->target[0] && plan_is_hops(test) == !!test->chains);
+	assert((plan_is_hops(test) || plan_is_table(test)) == !test->target[0]);
+	assert(plan_is_hops(test) == !!test->chains);
 	if (test->chains)
 		check_chains(test->chains);
 	assert(plan_rw_name(test->rw));

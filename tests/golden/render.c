@@ -1,10 +1,10 @@
 /* A result as the program shows it: render text|lines|message|metrics|json FILE */
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
- * out/conditions.c out/curve.c out/dbench.c out/emit.c out/figures.c out/hops.c out/json.c
- * out/json_conditions.c out/json_derived.c out/json_hops.c out/json_test.c out/member.c
- * out/metrics.c out/persist.c out/remark.c out/repeats.c out/row.c out/search.c out/table.c
- * out/text.c plan/expect.c plan/plan.c plan/published.c result/hops.c result/knee.c
- * result/repeats.c result/result.c result/search.c */
+ * out/conditions.c out/curve.c out/dbench.c out/emit.c out/entities.c out/figures.c out/hops.c
+ * out/json.c out/json_conditions.c out/json_derived.c out/json_hops.c out/json_table.c
+ * out/json_test.c out/member.c out/metrics.c out/persist.c out/remark.c out/repeats.c out/row.c
+ * out/search.c out/table.c out/text.c plan/expect.c plan/plan.c plan/published.c result/entities.c
+ * result/hops.c result/knee.c result/repeats.c result/result.c result/search.c */
 #include <string.h>
 
 #include "out/json.h"

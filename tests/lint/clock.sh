@@ -8,6 +8,7 @@ may_read_wall_clock='
 runner/io/claim.c   when the run was started
 runner/io/marker.c  when a file was written, which another host may read
 runner/kinds/block.c  when a window began
+runner/kinds/table_call.c  when a request was signed
 runner/run_begin.c  when the run was started
 runner/sweep.c      the age of what another run left
 '

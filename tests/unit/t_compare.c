@@ -1,8 +1,9 @@
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
  * plan/expect.c plan/plan.c plan/published.c result/compare.c result/compare_conditions.c
- * result/compare_judge.c result/hops.c result/repeats.c result/result.c result/search.c
- * result/verdict.c result/verdict_cache.c result/verdict_expect.c result/verdict_host.c
- * result/verdict_pause.c result/verdict_published.c result/verdict_series.c */
+ * result/compare_judge.c result/entities.c result/hops.c result/repeats.c result/result.c
+ * result/search.c result/verdict.c result/verdict_cache.c result/verdict_expect.c
+ * result/verdict_host.c result/verdict_pause.c result/verdict_published.c result/verdict_series.c
+ * result/verdict_table.c */
 /* What is compared, and which differences are shown. */
 #include <math.h>
 #include <setjmp.h>

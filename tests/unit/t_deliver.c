@@ -1,9 +1,9 @@
 /* links: base/err.c base/field.c base/units.c builtin.c deliver.c deliver_check.c io/host.c
  * io/http.c io/mount.c io/retry.c measure/hist.c measure/stats.c measure/student.c out/emit.c
  * out/figures.c out/json.c out/json_conditions.c out/json_derived.c out/json_hops.c
- * out/json_test.c out/member.c out/metrics.c plan/expect.c plan/keys.c plan/plan.c
- * plan/published.c plan/sink.c result/hops.c result/knee.c result/repeats.c result/result.c
- * result/search.c */
+ * out/json_table.c out/json_test.c out/member.c out/metrics.c plan/expect.c plan/keys.c plan/plan.c
+ * plan/published.c plan/sink.c result/entities.c result/hops.c result/knee.c result/repeats.c
+ * result/result.c result/search.c */
 /*
  * The rules of a delivery, and deliveries to files. Those to servers are in
  * tests/run/deliver.bats.

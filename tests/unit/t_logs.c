@@ -1,7 +1,8 @@
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
  * out/emit.c out/figures.c out/json.c out/json_conditions.c out/json_derived.c out/json_hops.c
- * out/json_test.c out/logs.c out/member.c plan/expect.c plan/plan.c plan/published.c
- * result/hops.c result/knee.c result/repeats.c result/result.c result/search.c */
+ * out/json_table.c out/json_test.c out/logs.c out/member.c plan/expect.c plan/plan.c
+ * plan/published.c result/entities.c result/hops.c result/knee.c result/repeats.c result/result.c
+ * result/search.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

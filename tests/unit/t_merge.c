@@ -1,11 +1,11 @@
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
- * measure/timeline.c out/emit.c out/figures.c out/json.c out/json_conditions.c
- * out/json_derived.c out/json_hops.c out/json_test.c out/member.c plan/expect.c plan/plan.c
- * plan/published.c result/hops.c result/knee.c result/merge.c result/merge_codes.c
- * result/merge_same.c result/merge_site.c result/merge_test.c result/repeats.c result/result.c
- * result/search.c result/verdict.c result/verdict_cache.c result/verdict_expect.c
- * result/verdict_host.c result/verdict_pause.c result/verdict_published.c
- * result/verdict_series.c result/words.c */
+ * measure/timeline.c out/emit.c out/figures.c out/json.c out/json_conditions.c out/json_derived.c
+ * out/json_hops.c out/json_table.c out/json_test.c out/member.c plan/expect.c plan/plan.c
+ * plan/published.c result/entities.c result/hops.c result/knee.c result/merge.c
+ * result/merge_codes.c result/merge_same.c result/merge_site.c result/merge_test.c result/repeats.c
+ * result/result.c result/search.c result/verdict.c result/verdict_cache.c result/verdict_expect.c
+ * result/verdict_host.c result/verdict_pause.c result/verdict_published.c result/verdict_series.c
+ * result/verdict_table.c result/words.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

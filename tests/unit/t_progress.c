@@ -1,7 +1,8 @@
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c measure/student.c
- * out/conditions.c out/curve.c out/dbench.c out/hops.c out/persist.c out/progress.c out/remark.c
- * out/repeats.c out/row.c out/search.c out/table.c out/text.c plan/expect.c plan/plan.c
- * plan/published.c result/hops.c result/knee.c result/repeats.c result/result.c result/search.c */
+ * out/conditions.c out/curve.c out/dbench.c out/entities.c out/hops.c out/persist.c out/progress.c
+ * out/remark.c out/repeats.c out/row.c out/search.c out/table.c out/text.c plan/expect.c
+ * plan/plan.c plan/published.c result/entities.c result/hops.c result/knee.c result/repeats.c
+ * result/result.c result/search.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

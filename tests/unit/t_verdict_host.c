@@ -1,7 +1,8 @@
 /* links: base/err.c base/units.c builtin.c measure/hist.c measure/stats.c plan/expect.c
- * plan/plan.c plan/published.c result/hops.c result/result.c result/search.c result/verdict.c
- * result/verdict_cache.c result/verdict_expect.c result/verdict_host.c result/verdict_pause.c
- * result/verdict_published.c result/verdict_series.c */
+ * plan/plan.c plan/published.c result/entities.c result/hops.c result/result.c result/search.c
+ * result/verdict.c result/verdict_cache.c result/verdict_expect.c result/verdict_host.c
+ * result/verdict_pause.c result/verdict_published.c result/verdict_series.c result/verdict_table.c
+ * */
 /*
  * Verdicts by the counters of a machine, each on both sides of its threshold: what limited a test
  * is told, what did not is not.
