@@ -12,6 +12,8 @@ _Static_assert(PLAN_HOPS_MAX == CHAIN_HOPS_MAX && PLAN_HEADERS_MAX <= CHAIN_HEAD
                "a plan names what a chain cannot hold");
 
 #define LOOK_NS (100 * NSEC_PER_MSEC)
+/* A chain of which not one of so many requests came through is not asked any more. */
+#define HOPS_DOWN_AFTER 10
 
 /* A chain while the test runs. */
 struct line {
@@ -321,18 +323,34 @@ static void count_unsent(struct hops *h, uint64_t k)
 		h->lines[k % h->n_lines].result->unsent++;
 }
 
+/* Each request may take its timeout. */
+static bool is_down(const struct chain_result *chain)
+{
+	return !chain->total.count && chain_errors(chain) >= HOPS_DOWN_AFTER;
+}
+
+static bool are_all_down(const struct hops *h)
+{
+	for (unsigned i = 0; i < h->n_lines; i++)
+		if (!is_down(h->lines[i].result))
+			return false;
+	return true;
+}
+
 static void measure(struct hops *h, struct test_result *tr)
 {
 	uint64_t k = 0;
 
 	begin_phase(h, PHASE_REQUESTS, h->test->requests, h->test->runtime_ns);
-	for (; !is_over(h, k); k++) {
+	for (; !is_over(h, k) && !are_all_down(h); k++) {
+		struct line *line = &h->lines[k % h->n_lines];
 		uint64_t due_ns = due_of(h, k);
 
 		wait_until(h, due_ns);
 		if (is_stopped(h))
 			break;
-		measure_one(h, &h->lines[k % h->n_lines], due_ns);
+		if (!is_down(line->result))
+			measure_one(h, line, due_ns);
 		h->progress.bytes++;
 		tell(h);
 		if (h->test->pause_ns && k % h->n_lines == h->n_lines - 1 && !is_over(h, k + 1))

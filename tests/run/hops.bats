@@ -188,6 +188,23 @@ adds_up() {
 	valid "$T/result.json"
 }
 
+@test "a chain that never answers is given up after ten requests, and so is the test" {
+	relay a
+	plan <<-END
+		kind: hops
+		interval: 0
+		tests:
+		  - {name: all, requests: 1000000, chains: {one: [{url: "http://127.0.0.1:1/"}]}}
+		  - name: some
+		    requests: 30
+		    chains: {up: [{url: "$url_a/"}], down: [{url: "http://127.0.0.1:1/"}]}
+	END
+	pvcbench run "$T/plan.yaml" --out "$T/result.json"
+	exits 1
+	holds '[.tests[].hops.chains[].errors] == [{"unreachable": 10}, {}, {"unreachable": 10}]'
+	holds '.tests[1].hops.chains[0].total_ns.requests == 30'
+}
+
 # A chain that names a hop again and again is as long as it is; more than 16 are no plan.
 @test "a hop that may not call, a loop that is longer than a chain may be" {
 	relay a
