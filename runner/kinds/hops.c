@@ -353,8 +353,8 @@ static void measure(struct hops *h, struct test_result *tr)
 			measure_one(h, line, due_ns);
 		h->progress.bytes++;
 		tell(h);
-		if (h->test->pause_ns && k % h->n_lines == h->n_lines - 1 && !is_over(h, k + 1))
-			wait_until(h, clock_now_ns() + h->test->pause_ns);
+		if (h->test->pause_ns && !is_over(h, k + 1))
+			wait_until(h, clock_now_ns() + h->test->pause_ns / h->n_lines);
 	}
 	tr->runtime_ns = clock_now_ns() - h->phase_start_ns;
 	if (!is_stopped(h)) {
@@ -402,7 +402,7 @@ static uint64_t duration_ns(const struct test *test)
 		return test->runtime_ns;
 	if (test->requests_rate)
 		return test->requests * test->chains->n * NSEC_PER_SEC / test->requests_rate;
-	return (test->requests - 1) * test->pause_ns;
+	return (test->requests * test->chains->n - 1) * (test->pause_ns / test->chains->n);
 }
 
 static int check(const struct test *test, const struct target *target, const struct host *host,

@@ -508,7 +508,8 @@ const struct field plan_fields[] = {
          AT(pause_ns),
          .max = TIME_MAX_NS,
          .default_text = "0",
-         .help = "Pause after a request has gone through each chain. Said of the test itself, not "
+         .help = "Pause between two requests of a chain, in which the other chains have theirs. "
+                 "Said of the test itself, not "
                  "as a default of all."},
         {.name = PLAN_CHAINS,
          .kinds = PLAN_KIND_HOPS,

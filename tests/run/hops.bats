@@ -153,7 +153,7 @@ adds_up() {
 	says '^    unsent: [34][0-9] requests'
 }
 
-@test "an interval is the pause after each round" {
+@test "an interval is shared by the chains, so that each is asked after as long a rest" {
 	relay a
 	plan <<-END
 		tests:
