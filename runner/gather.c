@@ -40,12 +40,15 @@ static int out_of_memory(struct err *err)
 	return err_set(err, ERR_TARGET, "out of memory for so many results");
 }
 
-/* The tests of part, but those that are there; then part's word on the run is the newer one. */
+/*
+ * The tests of part, but those that are there; then part's word on the run is the newer one. What
+ * is not moved stays part's.
+ */
 static int join(struct gathering *g, struct result *whole, struct result *part, const char *place,
                 struct err *err)
 {
 	struct test_result *tests =
-	        realloc(whole->tests, (whole->n_tests + part->n_tests) * sizeof(*tests));
+	        realloc(whole->tests, (whole->n_tests + part->n_tests + 1) * sizeof(*tests));
 	char text[ERR_TEXT_MAX];
 
 	if (!tests)
@@ -70,8 +73,6 @@ static int join(struct gathering *g, struct result *whole, struct result *part, 
 
 	newer.tests = whole->tests;
 	newer.n_tests = whole->n_tests;
-	part->tests = NULL;
-	part->n_tests = 0;
 	part->targets = whole->targets;
 	*whole = newer;
 	return 0;

@@ -313,23 +313,7 @@ adds_up() {
 
 # Read of choi: whole ms, nothing of its call, headers as JSON in a string.
 @test "a choi between two relays" {
-	server choi <<-'END'
-		def do_POST(self):
-		    import urllib.request
-		    own, *rest = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-		    assert self.headers["Content-Type"] == "application/json"
-		    assert own["apicalls"] == 0 and own["lognums"] == 0
-		    call = urllib.request.Request(rest[0]["url"], json.dumps(rest).encode(),
-		        json.loads(rest[0]["headers"]))
-		    answer = json.load(urllib.request.urlopen(call))
-		    answer.insert(0, {"id": own["id"], "url": own["url"], "code": 200,
-		        "resCode": 200, "elapsed": 3, "callstatuses": [], "processenv": {}})
-		    body = json.dumps(answer).encode()
-		    self.send_response(200)
-		    self.send_header("Content-Length", str(len(body)))
-		    self.end_headers()
-		    self.wfile.write(body)
-	END
+	choi
 	relay c
 	relay a --allow "$url_choi"
 	plan <<-END

@@ -32,3 +32,27 @@ server() { # NAME <<METHODS
 chain() { # URL...: as JSON, with ids from 1
 	jq -nc '[$ARGS.positional | to_entries[] | {id: (.key + 1), url: .value}]' --args "$@"
 }
+
+# choi, as far as it answers: the url's headers are JSON in a string, without them it sends no
+# content type; its answer is put in front. Sets url_choi.
+choi() {
+	server choi <<-'END'
+		def do_POST(self):
+		    import urllib.request
+		    own, *rest = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+		    assert self.headers["Content-Type"] == "application/json"
+		    assert own["apicalls"] == 0 and own["lognums"] == 0
+		    answer = []
+		    if rest:
+		        call = urllib.request.Request(rest[0]["url"], json.dumps(rest).encode(),
+		            json.loads(rest[0]["headers"]))
+		        answer = json.load(urllib.request.urlopen(call))
+		    answer.insert(0, {"id": own["id"], "url": own["url"], "code": 200,
+		        "resCode": 200, "elapsed": 3, "callstatuses": [], "processenv": {}})
+		    body = json.dumps(answer).encode()
+		    self.send_response(200)
+		    self.send_header("Content-Length", str(len(body)))
+		    self.end_headers()
+		    self.wfile.write(body)
+	END
+}

@@ -90,6 +90,13 @@ drawn() {
 	data | jq -e '.classes | length == 3'
 }
 
+@test "report: a run of no test, twice" {
+	jq '.tests = []' "$golden/quick.json" >"$T/empty.json"
+	report "$T/empty.json" "$T/empty.json" "$golden/quick.json"
+	exits 0
+	data | jq -e '(.classes | length) == 1 and (.runs | length) > 0'
+}
+
 @test "report: what results hold is shown as text" {
 	evil='</script><script>document.title="evil"</script><img src=x onerror=alert(1)>"&'\'
 	jq --arg evil "$evil" '.conditions.class = $evil | .run.plan = $evil
